@@ -1,0 +1,33 @@
+"""A problem: something that went wrong, where, and what happens next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """A room in which something can go wrong."""
+
+    SOURCES = "sources"
+    FETCH = "fetch"
+    ARCHIVE = "archive"
+    EXTRACT = "extract"
+    ENRICH = "enrich"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One row of the problems list: unique by stage and subject, counted when it comes again."""
+
+    stage: Stage
+    code: str  # RehiError.code: "bad-status", "timed-out" …
+    subject: str  # the URL, or "name:line" of a source
+    message: str
+    next_step: str  # Disposition
+    advice: str = ""
+    count: int = 1
+    first_at: datetime
+    last_at: datetime

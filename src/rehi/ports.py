@@ -1,0 +1,239 @@
+"""The ports: what the rooms need of the engines, and no more.
+
+Each has a contract suite in ``rehi.testing.contracts`` that is its specification; every engine runs it.
+One engine may stand behind several ports, as the SQL catalogue does behind the first five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, BinaryIO, ParamSpec, Protocol, TypeVar
+
+from rehi.model.entity import Entity, EntityKey
+from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
+from rehi.model.problem import Problem, Stage
+from rehi.model.source import Source, SourceKind, SourceState
+from rehi.model.version import Digest, RecordRef, Version
+from rehi.model.visit import HostLease, Robots, Visited
+from rehi.model.work import GraphWork, HostRelease, ReadResult, ReadTask
+
+if TYPE_CHECKING:
+    from pyoxigraph import NamedNode, Triple
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Sources(Protocol):
+    """Where resources come from."""
+
+    def add_source(self, *, kind: SourceKind, name: str, location: str, size: int, now: datetime) -> Source:
+        """Enter a source; the same location gives the same source again."""
+
+    def take_in(
+        self, source: Source, urls: Sequence[str], *, position: int, counts: Mapping[str, float],
+        problems: Sequence[Problem] = (), now: datetime,
+    ) -> int:
+        """Store a batch of found URLs, due now, with the new position and the counts to add; the rows that are new."""
+
+    def mark_source(self, source_id: int, state: SourceState, *, position: int | None = None) -> None:
+        """Say how far a source has come."""
+
+    def source(self, source_id: int) -> Source:
+        """One source; NotFound if there is none."""
+
+    def sources(self) -> Sequence[Source]:
+        """All sources, the newest first."""
+
+
+class Frontier(Protocol):
+    """What is due, when, and for whom. Hosts are leased, not URLs."""
+
+    def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
+        """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
+
+    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> None:
+        """Keep leases for longer."""
+
+    def record(self, visited: Sequence[Visited], released: Sequence[HostRelease], *, now: datetime) -> None:
+        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back."""
+
+    def keep_robots(self, host_id: int, robots: Robots) -> None:
+        """Remember a host's robots.txt."""
+
+    def forget_leases(self, *, worker: str) -> None:
+        """Give back all that a worker held, as when it starts again after it was killed."""
+
+    def next_ready(self) -> datetime | None:
+        """When the first unleased host is ready; None if nothing is ever due."""
+
+
+class Ledger(Protocol):
+    """Which bytes are kept, and where."""
+
+    def find_body(self, digests: Iterable[Digest]) -> Mapping[Digest, RecordRef]:
+        """Where each known digest's bytes lie."""
+
+    def versions(self, url: str) -> Sequence[Version]:
+        """All versions of a URL, the oldest first; NotFound if it has none."""
+
+    def known_end(self, file: str) -> int:
+        """The end of the last record of a file that the catalogue knows; 0 for a new file."""
+
+    def digest_of(self, url: str) -> Digest | None:
+        """The digest of the URL's newest version."""
+
+
+class Outbox(Protocol):
+    """Work that a committed change has caused."""
+
+    def claim_reads(self, *, worker: str, limit: int, ttl: float, now: datetime) -> Sequence[ReadTask]:
+        """Versions to read, which nobody else gets until ``ttl``."""
+
+    def record_reads(self, results: Sequence[ReadResult], *, now: datetime) -> None:
+        """One transaction: documents, identities, problems, graph work, and the tasks that are done."""
+
+    def graph_work(self, *, limit: int) -> GraphWork:
+        """What the graph must be told next."""
+
+    def graph_done(self, work: GraphWork, *, statements: Mapping[int, int], seconds: float = 0.0) -> None:
+        """The graph knows it; ``statements`` counts by resource id."""
+
+    def describe_all(self) -> int:
+        """Put everything on the graph's list again; how much that is."""
+
+
+class Index(Protocol):
+    """What people look at."""
+
+    def totals(self, *, now: datetime) -> Totals:
+        """The state of the whole house in numbers."""
+
+    def documents(self, where: DocumentFilter, page: Page) -> tuple[Sequence[DocumentRow], int]:
+        """A page of resources in the order of their URLs, and how many match in all."""
+
+    def document(self, resource_id: int) -> DocumentRow:
+        """One resource; NotFound if there is none."""
+
+    def resource_id(self, url: str) -> int:
+        """The resource of a URL; NotFound if there is none."""
+
+    def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
+        """The entities of a document, the most mentioned first."""
+
+    def derived_of(self, resource_id: int) -> RecordRef | None:
+        """Where the document's annotations lie; None before it was read."""
+
+    def find_entities(self, name: str, page: Page) -> Sequence[EntityRow]:
+        """Entities of which a name or lemma begins so, in any case, the most mentioned first."""
+
+    def entity(self, key: EntityKey) -> Entity:
+        """One entity; NotFound if no document mentions it."""
+
+    def problems(self, *, stage: Stage | None, page: Page) -> tuple[Sequence[Problem], int]:
+        """Problems, the newest first, and how many there are in all."""
+
+
+class Catalogue(Sources, Frontier, Ledger, Outbox, Index, Protocol):
+    """The engine behind the five: state that outlives any worker."""
+
+    def check(self) -> str:
+        """One line on the engine: its name and version. EngineError if it does not answer."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class Shelf(Protocol):
+    """A place for append-only files: a folder now, objects in a bucket when they are sealed."""
+
+    def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
+        """Write at the end of a file, which is made if need be. Not safe on disk before ``sync``."""
+
+    def sync(self) -> None:
+        """All that was appended is on disk for good."""
+
+    def open(self, ref: RecordRef) -> BinaryIO:
+        """A stream of just that range; RecordMissing if it is not there."""
+
+    def files(self) -> Sequence[tuple[str, int]]:
+        """The files' names and sizes, in the order of the names."""
+
+    def set_aside(self, file: str, offset: int) -> None:
+        """Move what follows ``offset`` to a place of its own, and end the file there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceGraph:
+    """A named graph with all that it says from now on."""
+
+    graph: NamedNode
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceSubject:
+    """All that a graph says of one subject from now on."""
+
+    graph: NamedNode
+    subject: NamedNode
+    triples: tuple[Triple, ...]
+
+
+GraphChange = ReplaceGraph | ReplaceSubject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryLimits:
+    """What one query may cost."""
+
+    seconds: float = 30.0
+    memory: int = 2 << 30  # bytes
+    rows: int | None = None  # no more than these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnswer:
+    """The bytes of an answer as they come, and their media type."""
+
+    media_type: str
+    chunks: Iterator[bytes]
+
+
+class Graph(Protocol):
+    """A store of named graphs that answers SPARQL."""
+
+    def write(self, changes: Sequence[GraphChange]) -> None:
+        """All changes or none, on disk for good."""
+
+    def publish(self) -> None:
+        """Let queries see what was written."""
+
+    def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
+        """Answer over the union of all graphs, in that media type; QueryError, QueryTimeout, QueryTooLarge."""
+
+    def size(self) -> int:
+        """The number of statements."""
+
+    def check(self) -> str:
+        """One line on the engine: its name and version. EngineError if it does not answer."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class Executor(Protocol):
+    """Somewhere to run CPU work, where a crash, a hang or greed costs one task only."""
+
+    def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Start; the future raises ReaderCrashed, ReadTimeout or ReadTooLarge when the guard had to step in."""
+
+    @property
+    def workers(self) -> int:
+        """How many run at once."""
+
+    def close(self) -> None:
+        """Stop at once; what was running is lost."""
