@@ -34,8 +34,14 @@ class Sources(Protocol):
         """Enter a source; the same location gives the same source again."""
 
     def take_in(
-        self, source: Source, urls: Sequence[str], *, position: int, counts: Mapping[str, float],
-        problems: Sequence[Problem] = (), now: datetime,
+        self,
+        source: Source,
+        urls: Sequence[str],
+        *,
+        position: int,
+        counts: Mapping[str, float],
+        problems: Sequence[Problem] = (),
+        now: datetime,
     ) -> int:
         """Store a batch of found URLs, due now, with the new position and the counts to add; the rows that are new."""
 

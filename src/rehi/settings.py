@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,25 @@ class FetchSettings(BaseModel):
         f"rehi/{__version__} (web archive; fetch.user_agent says who runs it)",
         description="Who we say we are. Name yourself and a page or address at which you can be reached.",
     )
-    delay: float = Field(1.0, ge=0, description="Seconds between two requests to one host; a longer Crawl-delay is obeyed.")
+    delay: float = Field(
+        1.0, ge=0, description="Seconds between two requests to one host; a longer Crawl-delay is obeyed."
+    )
     max_delay: float = Field(60.0, ge=0, description="No Crawl-delay longer than this is obeyed; it is capped.")
     connections: int = Field(64, ge=1, le=1000, description="Hosts visited at the same time.")
     timeout: float = Field(60.0, gt=0, description="Seconds that one visit may take in all.")
     connect_timeout: float = Field(15.0, gt=0, description="Seconds to wait for a connection.")
-    stall_timeout: float = Field(20.0, gt=0, description="Seconds without enough bytes (32 a second) after which a visit is given up.")
-    max_bytes: int = Field(100_000_000, gt=0, description="The largest body, decoded; a larger one is aborted on the wire.")
+    stall_timeout: float = Field(
+        20.0, gt=0, description="Seconds without enough bytes (32 a second) after which a visit is given up."
+    )
+    max_bytes: int = Field(
+        100_000_000, gt=0, description="The largest body, decoded; a larger one is aborted on the wire."
+    )
     max_redirects: int = Field(10, ge=0, description="Redirects followed one after another.")
     robots_ttl: float = Field(86_400.0, gt=0, description="Seconds for which a robots.txt is remembered.")
     revisit_after: float = Field(30 * 86_400.0, gt=0, description="Seconds until a page is due again.")
-    retry_after: float = Field(3_600.0, gt=0, description="Seconds until a failed visit is tried again; doubled after each failure.")
+    retry_after: float = Field(
+        3_600.0, gt=0, description="Seconds until a failed visit is tried again; doubled after each failure."
+    )
     ports: list[int] = Field([80, 443, 8080, 8443], description="Ports that may be visited.")
     allow_private: list[str] = Field([], description="Private networks that may be visited, as in `127.0.0.0/8`.")
     resolve: list[str] = Field(
@@ -91,7 +100,9 @@ class Settings(BaseSettings):
 
     data: Path = Field(Path("rehi-data"), description="The folder for everything that is kept.")
     base: str = Field("http://rehi.localhost", description="The public base under which identifiers are minted.")
-    catalogue: str = Field("", description="`sqlite:///path` or `postgresql://…`; by default SQLite in the data folder.")
+    catalogue: str = Field(
+        "", description="`sqlite:///path` or `postgresql://…`; by default SQLite in the data folder."
+    )
     graph: str = Field("", description="`oxigraph:///path`; by default in the data folder.")
     executor: str = Field("local", description="Where documents are read: `local`.")
     fetch: FetchSettings = FetchSettings()
@@ -102,8 +113,11 @@ class Settings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and the environment over the file."""
@@ -137,3 +151,26 @@ def load_settings(config: Path | None = None, **given: Any) -> Settings:
         raise SettingsError(f"setting {where!r}: {first['msg'].lower()}; `rehi settings` lists all settings") from error
     except ValueError as error:
         raise SettingsError(f"{file}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting: its dotted name, its value, its default and its meaning."""
+
+    name: str
+    value: object
+    default: object
+    help: str
+
+
+def describe_settings(settings: BaseModel, *, prefix: str = "") -> list[SettingRow]:
+    """Every setting in order; secrets are not shown."""
+    rows: list[SettingRow] = []
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            rows += describe_settings(value, prefix=f"{prefix}{name}.")
+            continue
+        shown = value if field.repr else ("(set)" if value else "")
+        rows.append(SettingRow(f"{prefix}{name}", shown, field.default, field.description or ""))
+    return rows

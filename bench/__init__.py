@@ -1,0 +1,1 @@
+"""The benchmarks: ``python -m bench NAME``; without a name, a list of them."""

@@ -1,0 +1,52 @@
+"""The pages of the docs that are made from the code, so that they can't drift: commands and settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rehi.cli import COMMANDS, cli
+from rehi.settings import Settings, describe_settings
+
+DOCS = Path(__file__).parent
+
+
+def commands() -> str:
+    """Every command with its help."""
+    context = click.Context(cli, info_name="rehi", terminal_width=100)
+    parts = ["# Commands", "", "Made from the code by `make docs`. `rehi COMMAND --help` shows the same.", ""]
+    parts += ["```", cli.get_help(context), "```", ""]
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        help_text = command.get_help(click.Context(command, info_name=name, parent=context, terminal_width=100))
+        parts += [f"## rehi {name}", "", "```", help_text, "```", ""]
+    return "\n".join(parts)
+
+
+def settings() -> str:
+    """Every setting with its default and its meaning."""
+    lines = [
+        "# Settings",
+        "",
+        "Made from the code by `make docs`. `rehi settings` shows the values in force.",
+        "",
+        "They come from `rehi.toml` in the current folder (or the file named with `--config` or `REHI_CONFIG`) and from the",
+        "environment, which wins: `fetch.delay` is `delay` in the table `[fetch]`, and `REHI_FETCH__DELAY`.",
+        "",
+        "| setting | default | meaning |",
+        "|---|---|---|",
+    ]
+    for row in describe_settings(Settings.model_construct()):
+        default = f"`{row.default}`" if row.default not in ("", []) else ""
+        lines.append(f"| `{row.name}` | {default} | {row.help} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"commands.md": commands, "settings.md": settings}
+
+
+if __name__ == "__main__":
+    for name, make in PAGES.items():
+        (DOCS / name).write_text(make(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The quality gate: how well names and languages are recognised, against gold data and pinned floors."""

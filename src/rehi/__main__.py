@@ -1,0 +1,5 @@
+"""``python -m rehi``."""
+
+from rehi.cli import main
+
+main()

@@ -1,0 +1,194 @@
+"""The wiring: which engine stands behind which port. Nothing else knows."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rehi import __version__
+from rehi.builtin import load
+from rehi.errors import DataFolderBusy, DiskFull, EngineError, NotFound, SettingsError
+from rehi.settings import Settings
+
+if TYPE_CHECKING:
+    from rehi.archive import Archive, DerivedFiles
+    from rehi.model.document import Reading
+    from rehi.pipeline import Harvest
+    from rehi.ports import Catalogue, Graph, QueryAnswer
+
+
+def utc_now() -> datetime:
+    """The clock that everything else is given."""
+    return datetime.now(UTC)
+
+
+def open_archive(folder: Path) -> Archive:
+    """The archive for reading; a module-level function, so that it pickles to worker processes."""
+    from rehi.archive import Archive
+    from rehi.engines.folder import FolderShelf
+
+    return Archive(FolderShelf(folder), file_bytes=1, worker="reader", software="", clock=utc_now)
+
+
+class House:
+    """The rooms and engines of one data folder, opened when they are first needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._open = ExitStack()
+
+    def __enter__(self) -> House:
+        try:
+            self.settings.data.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(f"the data folder {self.settings.data} can't be made: {error.strerror}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def worker(self) -> str:
+        """This worker's name: one per machine, since the data folder is locked."""
+        return socket.gethostname().split(".")[0][:40] or "local"
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The state of the work."""
+        uri = self.settings.catalogue_uri
+        catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
+        self._open.callback(catalogue.close)
+        return catalogue
+
+    @cached_property
+    def archive(self) -> Archive:
+        """The archive, for reading."""
+        return open_archive(self.archive_folder)
+
+    @cached_property
+    def derived(self) -> DerivedFiles:
+        """The derived files, for reading."""
+        from rehi.archive import DerivedFiles
+        from rehi.engines.folder import FolderShelf
+
+        return DerivedFiles(FolderShelf(self.settings.data / "derived"), worker=self.worker, clock=utc_now)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph, for queries; they see what was last published, also while another process writes."""
+        graph: Graph = self._load_graph(writable=False)
+        return graph
+
+    @property
+    def archive_folder(self) -> Path:
+        """Where the WARC files lie."""
+        return self.settings.data / "archive"
+
+    def query(self, text: str, *, media_type: str) -> QueryAnswer:
+        """Ask the graph, within the limits that are set."""
+        from rehi.graph import prepare
+        from rehi.ports import QueryLimits
+
+        limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory)
+        return self.graph.query(prepare(text), media_type=media_type, limits=limits)
+
+    def reading(self, resource_id: int) -> Reading:
+        """The text and the annotations of a document; NotFound before it was read."""
+        ref = self.catalogue.derived_of(resource_id)
+        if ref is None:
+            raise NotFound(f"document {resource_id} has not been read")
+        return self.derived.read(ref)
+
+    @contextmanager
+    def working(self) -> Iterator[Harvest]:
+        """The right to write in this data folder, with everything opened for it."""
+        from rehi.archive import Archive, DerivedFiles
+        from rehi.engines.folder import FolderShelf
+        from rehi.pipeline import Harvest, Rooms
+
+        settings = self.settings
+        with ExitStack() as stack:
+            stack.enter_context(lock_folder(settings.data))
+            archive_shelf = FolderShelf(self.archive_folder)
+            derived_shelf = FolderShelf(settings.data / "derived")
+            stack.callback(archive_shelf.close)
+            stack.callback(derived_shelf.close)
+            graph = self._load_graph(writable=True)
+            stack.callback(graph.close)
+            executor = load("executor", settings.executor.partition(":")[0])(
+                settings.work.workers or os.cpu_count() or 1,
+                timeout=settings.work.timeout,
+                memory=settings.work.memory,
+            )
+            stack.callback(executor.close)
+            rooms = Rooms(
+                settings=settings,
+                worker=self.worker,
+                clock=utc_now,
+                catalogue=self.catalogue,
+                archive=Archive(
+                    archive_shelf,
+                    file_bytes=settings.archive.file_bytes,
+                    worker=self.worker,
+                    software=f"rehi/{__version__}",
+                    clock=utc_now,
+                ),
+                derived=DerivedFiles(derived_shelf, worker=self.worker, clock=utc_now),
+                graph=graph,
+                executor=executor,
+                spool=_made(settings.data / "spool"),
+                open_archive=partial(open_archive, self.archive_folder.resolve()),
+            )
+            yield Harvest(rooms)
+
+    def _load_graph(self, *, writable: bool) -> Graph:
+        uri = self.settings.graph_uri
+        graph: Graph = load("graph", uri.partition(":")[0])(
+            uri, writable=writable, base=self.settings.base, workers=self.settings.query.workers
+        )
+        if not writable:
+            self._open.callback(graph.close)
+        return graph
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def lock_folder(folder: Path, *, name: str = "lock") -> Iterator[None]:
+    """The only writer in a data folder; DataFolderBusy says who the other one is."""
+    path = folder / name
+    try:
+        with path.open("a+", encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                file.seek(0)
+                owner = file.read(20).strip() or "unknown"
+                raise DataFolderBusy(
+                    f"another rehi (process {owner}) works in {folder}; stop it, or name another folder with --data"
+                ) from error
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+            yield
+    except OSError as error:
+        raise _translate(error, folder) from error
+
+
+def _translate(error: OSError, folder: Path) -> Exception:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"the disk of {folder} is full; make room and start again, nothing is lost")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return EngineError(f"the data folder {folder} can't be written: {error.strerror}")
+    return error

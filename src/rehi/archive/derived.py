@@ -1,0 +1,160 @@
+"""The derived files: texts and annotations as records, which can be thrown away and made again."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from itertools import chain
+from typing import Any, BinaryIO
+
+from rehi.archive.files import FileSeries
+from rehi.archive.member import CHUNK, Member
+from rehi.archive.record import Record, block_fields, digest_of, read_chunks, record_id, warc_date, write_record
+from rehi.errors import RecordDamaged
+from rehi.model.document import Annotations, Document, Mention, NameKind, Reading
+from rehi.model.version import Digest, RecordRef
+from rehi.model.visit import Headers
+from rehi.ports import Shelf
+
+
+class DerivedFiles:
+    """Readings, each as a ``conversion`` record with the text and a ``metadata`` record with all else."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        worker: str,
+        clock: Callable[[], datetime],
+        file_bytes: int = 1_000_000_000,
+        software: str = "rehi",
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._shelf = shelf
+        self._files = FileSeries(
+            shelf, name="derived", worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
+            info={"software": software, **(settings or {})},
+        )  # fmt: skip
+
+    def keep(
+        self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime, recipe: str = ""
+    ) -> RecordRef:
+        """Append both records; one range that covers them. ``recipe`` says what made the reading, with its version."""
+        origin = (
+            ("WARC-Target-URI", url),
+            ("WARC-Refers-To-Target-URI", url),
+            ("Rehi-Origin-Digest", digest),
+            ("Rehi-Origin-Record", f"{body.file} {body.offset} {body.length}"),
+            ("Rehi-Recipe", recipe),
+        )
+        identity = (self._files.worker, warc_date(at), recipe, digest, url)
+        text = reading.document.text.encode("utf-8", "replace")
+        records = chain(
+            _record("conversion", identity, at, origin, text, "text/plain; charset=utf-8"),
+            _record("metadata", identity, at, origin, _facts(reading), "application/json"),
+        )
+        return self._files.append(records)[0]
+
+    def read(self, ref: RecordRef) -> Reading:
+        """The reading that was kept; RecordDamaged if it is not as it was written."""
+        with self._shelf.open(ref) as stream:
+            text, rest = _read_block(stream, b"", "conversion", ref)
+            facts, _ = _read_block(stream, rest, "metadata", ref)
+        return _reading(text, facts, ref)
+
+    def sync(self) -> None:
+        """All that was kept is on disk for good."""
+        self._shelf.sync()
+
+    def forget_tail(self, known_end: Callable[[str], int]) -> None:
+        """Set aside what lies beyond the known ends: it is made again from the archive."""
+        for file, size in self._shelf.files():
+            if self._files.owns(file) and size > known_end(file):
+                self._shelf.set_aside(file, known_end(file))
+        self._files.look_again()
+
+
+def _record(
+    kind: str, identity: tuple[str, ...], at: datetime, origin: Headers, block: bytes, content_type: str
+) -> Iterator[bytes]:
+    fields = (
+        ("WARC-Type", kind),
+        ("WARC-Record-ID", record_id(kind, *identity)),
+        ("WARC-Date", warc_date(at)),
+        *origin,
+        *block_fields(block, content_type),
+    )
+    return write_record(fields, [block])
+
+
+def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]:
+    """The block of the next record, checked, and what was read beyond it."""
+    member = Member(stream, held)
+    try:
+        record = Record(io.BufferedReader(member, CHUNK))
+        block = b"".join(read_chunks(record.stream, record.length))
+        record.end()
+        if record.fields.kind != kind or record.fields.get("WARC-Block-Digest") != digest_of(block):
+            raise RecordDamaged(f"it is not the {kind} record that was kept")
+    except RecordDamaged as error:
+        raise RecordDamaged(f"{ref.file}:{ref.offset}: {error}") from error
+    return block, member.rest
+
+
+def _facts(reading: Reading) -> bytes:
+    import orjson
+
+    document, annotations = reading.document, reading.annotations
+    facts = {
+        "media_type": document.media_type,
+        "title": document.title,
+        "charset": document.charset,
+        "declared_language": document.language,
+        "links": document.links,
+        "metadata": document.metadata,
+        "language": annotations.language,
+        "mentions": annotations.mentions,
+        "seconds": reading.seconds,
+    }
+    try:
+        return orjson.dumps(facts)
+    except TypeError:  # half of a surrogate pair somewhere: no encoding can carry it
+        return orjson.dumps(_carriable(facts))
+
+
+def _carriable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mention):
+        return _carriable(asdict(value))
+    if isinstance(value, dict):
+        return {key: _carriable(item) for key, item in value.items()}
+    return [_carriable(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _reading(text: bytes, facts: bytes, ref: RecordRef) -> Reading:
+    import orjson
+
+    try:
+        said = orjson.loads(facts)
+        document = Document(
+            media_type=said["media_type"],
+            text=text.decode("utf-8"),
+            title=said["title"],
+            charset=said["charset"],
+            language=said["declared_language"],
+            links=tuple(said["links"]),
+            metadata=tuple((name, value) for name, value in said["metadata"]),
+        )
+        mentions = tuple(_mention(mention) for mention in said["mentions"])
+        seconds = tuple((name, value) for name, value in said["seconds"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordDamaged(f"{ref.file}:{ref.offset}: the annotations can't be read: {error!r}") from error
+    annotations = Annotations(language=said["language"], mentions=mentions)
+    return Reading(document=document, annotations=annotations, seconds=seconds)
+
+
+def _mention(said: dict[str, Any]) -> Mention:
+    return Mention(**{**said, "kind": NameKind(said["kind"]), "lemmas": tuple(said["lemmas"])})

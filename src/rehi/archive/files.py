@@ -1,0 +1,97 @@
+"""A series of WARC files: named, begun with a ``warcinfo`` record, rolled when they are large enough."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+
+from rehi.archive.record import block_fields, record_id, warc_date, write_record
+from rehi.model.version import RecordRef
+from rehi.ports import Shelf
+
+_CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+
+
+class FileSeries:
+    """The files that one worker appends to, one after the other."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        name: str,
+        worker: str,
+        dated: bool,
+        file_bytes: int,
+        clock: Callable[[], datetime],
+        info: Mapping[str, str],
+    ) -> None:
+        self.worker = re.sub(r"[^A-Za-z0-9_-]+", "-", worker).strip("-")[:64] or "worker"
+        self._shelf, self._name, self._dated = shelf, name, dated
+        self._file_bytes, self._clock, self._info = file_bytes, clock, info
+        self._pattern = re.compile(rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz")
+        self._lock = threading.Lock()
+        self._abandoned: set[str] = set()
+        self._file = ""  # the one that is appended to
+        self._number = self._end = 0
+
+    def append(self, *records: Iterable[bytes]) -> list[RecordRef]:
+        """Write records side by side into one file."""
+        with self._lock:
+            file = self._current()
+            refs = []
+            for record in records:
+                refs.append(self._shelf.append(file, record))
+                self._end = refs[-1].end
+            return refs
+
+    def owns(self, file: str) -> bool:
+        """Whether a file is of this series and this worker."""
+        return self._pattern.fullmatch(file) is not None
+
+    def look_again(self) -> None:
+        """The files have changed: find out anew where to go on."""
+        with self._lock:
+            self._file = ""
+
+    def abandon(self, file: str) -> None:
+        """Never append to a file again: something in it is damaged, and other tools read no further than that."""
+        with self._lock:
+            self._abandoned.add(file)
+            self._file = ""
+
+    def _current(self) -> str:
+        if not self._file:
+            self._resume()
+        if not self._file or self._end >= self._file_bytes or self._file in self._abandoned:
+            now = self._clock().astimezone(UTC)
+            self._number += 1
+            stamp = f"{now:%Y%m%d%H%M%S}-" if self._dated else ""
+            self._file, self._end = f"{self._name}-{stamp}{self.worker}-{self._number:05}.warc.gz", 0
+        if self._end == 0:
+            self._end = self._shelf.append(self._file, self._warcinfo(self._file)).end
+        return self._file
+
+    def _resume(self) -> None:
+        """Find this worker's last file, which is gone on with while it is small enough."""
+        for file, size in self._shelf.files():
+            match = self._pattern.fullmatch(file)
+            if match and int(match[1]) >= self._number:
+                self._number, self._file, self._end = int(match[1]), file, size
+
+    def _warcinfo(self, file: str) -> Iterator[bytes]:
+        said = {**self._info, "format": "WARC File Format 1.1", "conformsTo": _CONFORMS_TO}
+        block = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in said.items()).encode(
+            "utf-8", "replace"
+        )
+        now = self._clock()
+        fields = (
+            ("WARC-Type", "warcinfo"),
+            ("WARC-Record-ID", record_id("warcinfo", file, warc_date(now))),
+            ("WARC-Date", warc_date(now)),
+            ("WARC-Filename", file),
+            *block_fields(block, "application/warc-fields"),
+        )
+        return write_record(fields, [block])

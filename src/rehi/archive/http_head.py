@@ -1,0 +1,131 @@
+"""The head of an HTTP message, as it is written before the body in a record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from rehi.errors import ArchiveError, RecordDamaged
+from rehi.model.visit import Answer, Headers
+
+MAX_HEAD = 1 << 20
+ORIGINAL = "X-Archive-Orig-"  # what other archives put before a header that no longer describes the stored bytes
+_CODINGS = frozenset({"transfer-encoding", "content-encoding"})
+_BREAKS = re.compile(r"[\r\n\x00]+")
+_STATUS = re.compile(rb"HTTP/(\d(?:\.\d)?) +(\d{3})(?: +(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpHead:
+    """The head of an answer, read back from a record."""
+
+    version: str
+    status: int
+    reason: str
+    headers: Headers
+
+    def header(self, name: str) -> str:
+        """The last value of a header, or an empty string."""
+        lowered = name.lower()
+        return next((value for key, value in reversed(self.headers) if key.lower() == lowered), "")
+
+
+def request_head(url: str, answer: Answer) -> bytes:
+    """The request as it was sent; HTTP/2 in the spelling of HTTP/1.1, as other archives do."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ArchiveError(f"{url!r} is no URL: {error}") from error
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = [(name, value) for name, value in answer.request_headers if not name.startswith(":")]
+    if not any(name.lower() == "host" for name, _ in headers):
+        headers.insert(0, ("Host", parts.netloc.rpartition("@")[2]))
+    return _encode(f"GET {target} HTTP/{_spelling(answer)}", headers)
+
+
+def answer_head(answer: Answer, *, size: int | None) -> bytes:
+    """The answer's head so that it describes the decoded body; ``size`` is None when it says nothing of a body."""
+    reason = f" {answer.reason}" if answer.reason else ""
+    return _encode(f"HTTP/{_spelling(answer)} {answer.status:03}{reason}", _describing(answer.headers, size))
+
+
+def read_http_head(stream: BinaryIO, length: int) -> tuple[HttpHead, int]:
+    """The head at the start of a block, and how many bytes it took."""
+    limit = min(length, MAX_HEAD)
+    raw = bytearray()
+    while len(raw) < limit:
+        line = stream.readline(limit - len(raw))
+        raw += line
+        if line.strip(b"\r\n") == b"":
+            break
+    else:
+        if length > MAX_HEAD:
+            raise RecordDamaged("a record's HTTP head has no end")
+    return _parse(bytes(raw)), len(raw)
+
+
+def _spelling(answer: Answer) -> str:
+    return "1.0" if answer.http_version == "1.0" else "1.1"
+
+
+def _describing(headers: Headers, size: int | None) -> list[tuple[str, str]]:
+    kept: list[tuple[str, str]] = []
+    said = False
+    for name, value in headers:
+        lowered = name.strip().lower()
+        right = lowered == "content-length" and not said and value.strip() == str(size)
+        said = said or right
+        stale = lowered in _CODINGS or (lowered == "content-length" and not right)
+        kept.append((f"{ORIGINAL}{name}" if stale else name, value))
+    if size is not None and not said:
+        kept.append(("Content-Length", str(size)))
+    return kept
+
+
+def _encode(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
+    lines = [_line(first)]
+    for name, value in headers:
+        if shown := _line(name).strip():  # a nameless header would read as the continuation of the one before
+            lines.append(f"{shown}: {_line(value)}")
+    head = b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
+    if len(head) > MAX_HEAD:
+        raise ArchiveError(f"an HTTP head of {len(head)} bytes is too long to be kept")
+    return head
+
+
+def _line(text: str) -> str:
+    return _BREAKS.sub(" ", text)
+
+
+def _bytes(line: str) -> bytes:
+    """Each character is the byte that came; what can't be one was never on the wire, and goes as UTF-8."""
+    for encoding, errors in (("latin-1", "strict"), ("utf-8", "surrogateescape")):
+        try:
+            return line.encode(encoding, errors)
+        except UnicodeEncodeError:
+            continue
+    return line.encode("utf-8", "replace")
+
+
+def _parse(raw: bytes) -> HttpHead:
+    first, *lines = raw.replace(b"\r\n", b"\n").rstrip(b"\n").split(b"\n")
+    status = _STATUS.fullmatch(first)
+    if status is None:
+        raise RecordDamaged("a record's block does not begin with an HTTP status")
+    headers: list[tuple[str, str]] = []
+    for line in lines:
+        text = line.decode("latin-1")
+        if text[:1] in (" ", "\t") and headers:
+            headers[-1] = (headers[-1][0], f"{headers[-1][1]} {text.strip()}")
+        else:
+            name, _, value = text.partition(":")
+            headers.append((name.strip(), value.strip()))
+    return HttpHead(
+        version=status[1].decode(),
+        status=int(status[2]),
+        reason=(status[3] or b"").decode("latin-1"),
+        headers=tuple(headers),
+    )

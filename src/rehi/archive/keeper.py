@@ -1,0 +1,70 @@
+"""The archive: keeps visits as records, and gives their bodies back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import BinaryIO
+
+from rehi.archive.body import RecordHeaders, open_body, read_headers
+from rehi.archive.exchange import request_record, response_record, revisit_record
+from rehi.archive.files import FileSeries
+from rehi.archive.recovery import Kept, Torn, recover
+from rehi.model.version import RecordRef
+from rehi.model.visit import Visit
+from rehi.ports import Shelf
+
+
+class Archive:
+    """Every exchange as it was. Making one costs nothing and touches nothing; reading needs no other step."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        file_bytes: int,
+        worker: str,
+        software: str,
+        clock: Callable[[], datetime],
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._shelf = shelf
+        self._files = FileSeries(
+            shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
+            info={"software": software, **(settings or {})},
+        )  # fmt: skip
+
+    def keep(self, visit: Visit) -> RecordRef:
+        """Append the request and the response with its body; the response's place. Not safe on disk before ``sync``."""
+        worker = self._files.worker
+        request = request_record(visit, worker=worker, answered_by="response")
+        return self._files.append(request, response_record(visit, worker=worker))[-1]
+
+    def keep_duplicate(self, visit: Visit, *, body: RecordRef) -> RecordRef:
+        """Append the request and a revisit of the record at ``body``: a 304, or exactly the bytes that lie there."""
+        worker = self._files.worker
+        request = request_record(visit, worker=worker, answered_by="revisit")
+        original = read_headers(self._shelf, body).fields
+        return self._files.append(request, revisit_record(visit, worker=worker, original=original))[-1]
+
+    def sync(self) -> None:
+        """All that was kept is on disk for good."""
+        self._shelf.sync()
+
+    def open_body(self, ref: RecordRef) -> BinaryIO:
+        """The body that a record holds; RecordDamaged, at its end at the latest, if it is not as it was written."""
+        return open_body(self._shelf, ref)
+
+    def read_headers(self, ref: RecordRef) -> RecordHeaders:
+        """What a record and its HTTP head say."""
+        return read_headers(self._shelf, ref)
+
+    def recover(self, known_end: Callable[[str], int]) -> Iterator[Kept | Torn]:
+        """What this worker's files hold beyond the known ends, as ``recovery.recover`` tells; before anything is kept."""
+        try:
+            for item in recover(self._shelf, known_end, owned=self._files.owns):
+                if isinstance(item, Torn) and not item.set_aside:
+                    self._files.abandon(item.file)
+                yield item
+        finally:
+            self._files.look_again()

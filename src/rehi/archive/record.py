@@ -1,0 +1,144 @@
+"""A WARC 1.1 record: its named fields, and its block as a stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import chain
+from typing import BinaryIO
+from uuid import NAMESPACE_URL, uuid5
+
+from rehi.archive.member import CHUNK, compress
+from rehi.errors import RecordDamaged
+from rehi.model.version import Digest
+from rehi.model.visit import Headers
+
+MAX_FIELDS = 1 << 20  # bytes of named fields; a URL is by far the longest of them
+_END = b"\r\n\r\n"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFields:
+    """The named fields of a record, in order."""
+
+    fields: Headers
+
+    def get(self, name: str) -> str:
+        """The value of the first field of that name in any case, or an empty string."""
+        lowered = name.lower()
+        return next((value for key, value in self.fields if key.lower() == lowered), "")
+
+    @property
+    def kind(self) -> str:
+        """The WARC-Type."""
+        return self.get("WARC-Type")
+
+    @property
+    def length(self) -> int:
+        """The block's length in bytes."""
+        value = self.get("Content-Length")
+        if not (value.isascii() and value.isdigit()):
+            raise RecordDamaged(f"a record's Content-Length is {value!r}")
+        return int(value)
+
+    @property
+    def at(self) -> datetime:
+        """The WARC-Date."""
+        try:
+            return datetime.fromisoformat(self.get("WARC-Date")).astimezone(UTC)
+        except ValueError as error:
+            raise RecordDamaged(f"a record's WARC-Date is {self.get('WARC-Date')!r}") from error
+
+    @property
+    def payload_digest(self) -> Digest | None:
+        """The digest of the payload that the record holds or refers to, if it is a SHA-256 as we write it."""
+        value = self.get("WARC-Payload-Digest")
+        return Digest(value) if re.fullmatch(r"sha256:[0-9a-f]{64}", value) else None
+
+
+class Record:
+    """A record that is being read: its fields are known, and ``stream`` stands at the block's start."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.fields = _read_fields(stream)
+        self.length = self.fields.length
+
+    def end(self) -> None:
+        """Check what follows the block, and with it the member's checksum."""
+        if self.stream.read(len(_END) + 1) != _END:
+            raise RecordDamaged("a record's block is not as long as its Content-Length says")
+
+
+def write_record(fields: Iterable[tuple[str, str]], block: Iterable[bytes]) -> Iterator[bytes]:
+    """The record as one gzip member. Content-Length must be among the fields and must be right."""
+    lines = "".join(f"{name}: {_printable(value)}\r\n" for name, value in fields)
+    return compress(chain([b"WARC/1.1\r\n" + lines.encode("utf-8", "replace") + b"\r\n"], block, [_END]))
+
+
+def block_fields(block: bytes, content_type: str) -> Headers:
+    """What the fields say of a block that is in memory."""
+    return (
+        ("Content-Type", content_type),
+        ("Content-Length", str(len(block))),
+        ("WARC-Block-Digest", digest_of(block)),
+    )
+
+
+def digest_of(content: bytes) -> Digest:
+    """The digest of bytes in memory.
+
+    In hexadecimal, as everywhere else: warcio's checker tells base 16, 32 and 64 apart by their length, and pywb
+    compares what follows as text.
+    """
+    return Digest(f"sha256:{sha256(content).hexdigest()}")
+
+
+def record_id(*parts: str) -> str:
+    """An identifier made of what makes the record unique, so that it needs no randomness."""
+    return f"<urn:uuid:{uuid5(NAMESPACE_URL, ' '.join(parts).encode('utf-8', 'replace').decode())}>"
+
+
+def warc_date(at: datetime) -> str:
+    """A time in UTC with microseconds, as WARC 1.1 allows."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def read_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """So many bytes of a stream; RecordDamaged if it ends before."""
+    left = size
+    while left:
+        chunk = stream.read(min(CHUNK, left))
+        if not chunk:
+            raise RecordDamaged(f"{left} of {size} bytes are missing")
+        left -= len(chunk)
+        yield chunk
+
+
+def _printable(value: str) -> str:
+    return _CONTROL.sub(lambda match: f"%{ord(match[0]):02X}", value)
+
+
+def _read_fields(stream: BinaryIO) -> RecordFields:
+    if not stream.readline(64).startswith(b"WARC/1."):
+        raise RecordDamaged("there is no WARC record at this place")
+    left = MAX_FIELDS
+    fields: list[tuple[str, str]] = []
+    while left > 0:
+        line = stream.readline(left)
+        left -= len(line)
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if not text and line:
+            return RecordFields(tuple(fields))
+        if text[:1] in (" ", "\t") and fields:
+            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {text.strip()}")
+            continue
+        name, colon, value = text.partition(":")
+        if not colon:
+            break
+        fields.append((name.strip(), value.strip()))
+    raise RecordDamaged("a record's fields have no end")

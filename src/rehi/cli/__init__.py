@@ -1,0 +1,78 @@
+"""The command line: one module per command, none imported before it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rehi import __version__
+
+# name: (module, what it does). Kept here so that ``rehi --help`` imports nothing else.
+COMMANDS = {
+    "add": ("rehi.cli.add", "Add a crawl log, a list of URLs, or one page."),
+    "harvest": ("rehi.cli.harvest", "Visit what is due and take it through all rooms."),
+    "up": ("rehi.cli.up", "Harvest continuously and serve the page, REST and SPARQL."),
+    "query": ("rehi.cli.query", "Ask the graph in SPARQL."),
+    "find": ("rehi.cli.find", "Find people, organisations and places by name."),
+    "stats": ("rehi.cli.stats", "Show what there is, in numbers."),
+    "problems": ("rehi.cli.problems", "Show what went wrong, where, and what happens next."),
+    "doctor": ("rehi.cli.doctor", "Check engines, disk, ports and versions, and say what to do."),
+    "settings": ("rehi.cli.settings", "Show every setting, its value and its meaning."),
+    "world": ("rehi.cli.world", "Serve the practice web on loopback."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name][0]).command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{COMMANDS[cmd_name][0]} has no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in the help, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rehi")
+@click.option("--data", type=click.Path(path_type=Path), help="The data folder (default: rehi-data).")
+@click.option("--config", type=click.Path(path_type=Path), help="The settings file (default: rehi.toml).")
+@click.pass_context
+def cli(ctx: click.Context, data: Path | None, config: Path | None) -> None:
+    """Bring the public web's documents in, keep every version, and ask who, what and where.
+
+    \b
+    Examples:
+      rehi add crawl.log          take in a Heritrix crawl log
+      rehi harvest                visit, keep, read and describe what is due
+      rehi find "Katrin Paio"     where a name is mentioned
+      rehi up                     do all that continuously, with a web page
+    """
+    given: dict[str, Any] = {} if data is None else {"data": data}
+    ctx.obj = (config, given)
+
+
+def main() -> None:
+    """Run a command; what goes wrong is one sentence and an honest exit code."""
+    from rehi.cli.failure import explain
+
+    try:
+        result = cli.main(standalone_mode=False, prog_name="rehi")
+    except BaseException as error:
+        sys.exit(explain(error, as_json="--json" in sys.argv))
+    sys.exit(result if isinstance(result, int) else 0)

@@ -1,0 +1,39 @@
+"""``rehi add``: take a source in."""
+
+from __future__ import annotations
+
+import click
+
+from rehi.cli.output import json_option, open_house, show_json, show_table
+from rehi.cli.progress import bytes_bar
+
+
+@click.command("add")
+@click.argument("source", metavar="FILE|URL")
+@click.option("--again", is_flag=True, help="Take it in once more, with statistics of its own.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, source: str, again: bool, as_json: bool) -> None:
+    """Add a Heritrix crawl log (gzipped or not), a list of URLs, or one page.
+
+    The kind is detected. What was interrupted goes on where it stopped; what is done already is not read twice.
+
+    \b
+    Examples:
+      rehi add crawl.log
+      rehi add crawl.log.gz --json
+      rehi add https://www.example.ee/urls.txt
+      rehi add https://www.example.ee/
+    """
+    from rehi.adding import enter, read_in
+
+    with open_house(ctx) as house:
+        entered = enter(house, source, again=again)
+        with bytes_bar(f"reading {entered.name}", total=entered.size, quiet=as_json) as advance:
+            done = read_in(house, entered.id, on_progress=advance)
+        if as_json:
+            show_json(done)
+            return
+        rows = [(what, int(n)) for what, n in sorted(done.counts.items()) if not what.startswith("seconds")]
+        show_table(("what", "lines"), rows, empty="")
+        click.echo(f"{done.name}: {done.kind}, {done.state}. Next: rehi harvest")

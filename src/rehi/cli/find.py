@@ -1,0 +1,34 @@
+"""``rehi find``: entities by name."""
+
+from __future__ import annotations
+
+import click
+
+from rehi.cli.output import json_option, open_house, show_json, show_table
+from rehi.model.listing import DocumentFilter, Page
+
+
+@click.command("find")
+@click.argument("name")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000), help="No more than these.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, name: str, limit: int, as_json: bool) -> int:
+    """Find people, organisations and places of which a name or basic form begins with NAME, and where they stand.
+
+    \b
+    Examples:
+      rehi find "Katrin Paio"
+      rehi find võru --json
+    """
+    with open_house(ctx) as house:
+        found = house.catalogue.find_entities(name, Page(limit=limit))
+        pages = {row.key: house.catalogue.documents(DocumentFilter(entity=row.key), Page(limit=5))[0] for row in found}
+        if as_json:
+            show_json([{"entity": row, "pages": [page.url for page in pages[row.key]]} for row in found])
+        else:
+            rows = [
+                (row.name, row.key.kind, row.documents, "\n".join(page.url for page in pages[row.key])) for row in found
+            ]
+            show_table(("name", "kind", "pages", "for example"), rows, empty=f"No name begins with {name}.")
+    return 0 if found else 1

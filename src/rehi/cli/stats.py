@@ -1,0 +1,48 @@
+"""``rehi stats``: what there is, in numbers."""
+
+from __future__ import annotations
+
+import click
+
+from rehi.cli.output import json_option, open_house, show_json, show_table
+
+
+@click.command("stats")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Show what there is, in numbers, and each source with its own statistics.
+
+    \b
+    Examples:
+      rehi stats
+      rehi stats --json
+    """
+    from rehi.app import utc_now
+
+    with open_house(ctx) as house:
+        totals = house.catalogue.totals(now=utc_now())
+        sources = house.catalogue.sources()
+        if as_json:
+            show_json({"totals": totals, "sources": sources})
+            return
+        rows = [(name.replace("_", " "), getattr(totals, name)) for name in _PLAIN]
+        rows += [(f"{kind}s", n) for kind, n in totals.entities.items()]
+        show_table(("what", "number"), rows, empty="")
+        for title, counts in (("state", totals.outcomes), ("type", totals.media_types), ("language", totals.languages)):
+            if counts:
+                ranked = sorted(counts.items(), key=lambda item: -item[1])
+                show_table((title, "documents"), ranked, empty="")
+        for source in sources:
+            click.echo(f"{source.name} ({source.kind}, {source.state})")
+            numbers = [
+                (what, f"{n:,.1f}" if what.startswith("seconds") else f"{n:,.0f}")
+                for what, n in sorted(source.counts.items())
+            ]
+            show_table(("what", "number"), numbers, empty="")
+
+
+_PLAIN = (
+    "sources", "hosts", "resources", "waiting", "visits", "versions", "documents", "mentions", "bytes_seen", "problems",
+    "to_read", "to_describe",
+)  # fmt: skip

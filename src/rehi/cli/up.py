@@ -1,0 +1,81 @@
+"""``rehi up``: harvest continuously and serve."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+import click
+
+from rehi.app import House
+from rehi.cli.output import json_option, open_house, show_json
+from rehi.cli.practice import practice_web
+from rehi.cli.progress import harvest_bar
+from rehi.settings import load_settings
+
+
+@click.command("up")
+@click.option("--add", "sources", multiple=True, metavar="FILE|URL", help="Take this in first; may be given again.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port of the page (default: serve.port).")
+@click.option("--world", "with_world", is_flag=True, help="Start the practice web too, and harvest it.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, sources: tuple[str, ...], port: int | None, with_world: bool, as_json: bool) -> None:
+    """Harvest continuously, and serve the page, REST and SPARQL; Ctrl-C stops cleanly.
+
+    \b
+    Examples:
+      rehi up
+      rehi up --add crawl.log
+      rehi up --world
+    """
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with ExitStack() as stack:
+        given: dict[str, Any] = {}
+        if with_world:
+            config, options = ctx.obj
+            log = load_settings(config, **options).data / "practice-web.log"
+            web = stack.enter_context(practice_web(log))
+            sources, given = (*sources, str(web.log)), {"fetch": web.fetch}
+        house = stack.enter_context(open_house(ctx, **given))
+        _run(house, stack, sources, port, stop, as_json=as_json)
+
+
+def _run(
+    house: House, stack: ExitStack, sources: tuple[str, ...], port: int | None, stop: threading.Event, *, as_json: bool
+) -> None:
+    from rehi.adding import enter
+    from rehi.app import utc_now
+    from rehi.pipeline import Progress
+    from rehi.serve import running
+    from rehi.service import Service
+
+    entered = [enter(house, source) for source in sources]
+    service = Service(house)
+    service.start()
+    stack.callback(service.stop)
+    for source in entered:
+        service.start_source(source.id)
+    address = stack.enter_context(running(house, service, port=port))
+    if as_json:
+        show_json({"address": address})
+        sys.stdout.flush()
+    else:
+        click.echo(f"rehi is up: {address}  (Ctrl-C stops it)", err=True)
+
+    def waiting() -> int:
+        return house.catalogue.totals(now=utc_now()).waiting
+
+    with harvest_bar(quiet=as_json, waiting=waiting) as show:
+        while not stop.wait(0.25) and service.status.running:
+            status = service.status
+            progress = Progress()
+            progress.counts.update(status.counts)
+            show(progress)
+    if service.error is not None:
+        raise service.error

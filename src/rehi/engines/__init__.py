@@ -1,0 +1,1 @@
+"""The engines: what stands behind the ports."""

@@ -1,0 +1,244 @@
+"""A folder as a shelf: append-only files, with torn tails set aside in a folder of their own."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from rehi.errors import ArchiveError, DiskFull, EngineError, RecordMissing, RehiError
+from rehi.model.version import RecordRef
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 65_536
+OPEN_FILES = 8  # kept open for writing; more than one worker ever needs, and far below any limit
+_TORN = "torn"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class FolderShelf:
+    """Port ``Shelf`` on a local folder. One process writes a file; any number may read it meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = Path(folder)
+        self._lock = threading.RLock()
+        self._writers: OrderedDict[str, _Writer] = OrderedDict()  # the one used last comes last
+        self._dirty: set[str] = set()
+        self._names_dirty = False  # a file was made since the folder was last synced
+
+    def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
+        """Write at the end of a file; whatever goes wrong, the file ends where it ended before."""
+        with self._lock:
+            writer = self._writer(file)
+            self._dirty.add(file)
+            return RecordRef(file, *writer.append(chunks))
+
+    def sync(self) -> None:
+        """Every appended byte, and every new file's name, is on disk for good."""
+        with self._lock:
+            for file in sorted(self._dirty):
+                self._writers[file].sync()
+                self._dirty.discard(file)
+            if self._names_dirty:
+                _sync_folder(self._folder)
+                self._names_dirty = False
+
+    def open(self, ref: RecordRef) -> BinaryIO:
+        """A read-only stream of the range with a file handle of its own."""
+        if not _NAME.fullmatch(ref.file):
+            raise RecordMissing(f"{ref.file!r} is not a file's name")
+        try:
+            handle = os.open(self._folder / ref.file, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise RecordMissing(f"{ref.file} can't be opened: {error.strerror}") from error
+        if ref.offset < 0 or ref.length < 0 or os.fstat(handle).st_size < ref.end:
+            os.close(handle)
+            raise RecordMissing(f"{ref.file} ends before {ref.end}")
+        return io.BufferedReader(_Range(handle, ref), CHUNK)
+
+    def files(self) -> Sequence[tuple[str, int]]:
+        """The names and sizes of the files, in the order of the names."""
+        if not self._folder.is_dir():
+            return []
+        with os.scandir(self._folder) as entries:
+            found = [(e.name, e.stat().st_size) for e in entries if _NAME.fullmatch(e.name) and e.is_file()]
+        return sorted(found)
+
+    def set_aside(self, file: str, offset: int) -> None:
+        """Copy what follows ``offset`` to ``torn/<file>.<offset>``, and only then end the file there."""
+        if not (self._folder / file).is_file():
+            return
+        with self._lock:
+            writer = self._writer(file)
+            if offset >= writer.end:
+                return
+            try:
+                self._copy_tail(file, offset, writer.end - offset)
+            except OSError as error:
+                raise _translated(error, f"the tail of {file} can't be set aside") from error
+            writer.cut(offset)
+            writer.sync()
+
+    def close(self) -> None:
+        """Sync, and give the files back."""
+        with self._lock:
+            try:
+                self.sync()
+            finally:
+                while self._writers:
+                    self._writers.popitem()[1].close()
+                self._dirty.clear()
+
+    def _writer(self, file: str) -> _Writer:
+        writer = self._writers.get(file)
+        if writer is None:
+            if not _NAME.fullmatch(file) or file == _TORN:
+                raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
+            self._make_room()
+            self._make_folder()
+            writer = self._writers[file] = _Writer(self._folder / file)
+            self._names_dirty = True
+        self._writers.move_to_end(file)
+        return writer
+
+    def _make_room(self) -> None:
+        while len(self._writers) >= OPEN_FILES:
+            file, writer = next(iter(self._writers.items()))
+            writer.sync()
+            writer.close()
+            del self._writers[file]
+            self._dirty.discard(file)
+
+    def _make_folder(self) -> None:
+        if self._folder.is_dir():
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _translated(error, f"the folder {self._folder} can't be made") from error
+        _sync_folder(self._folder.parent)
+
+    def _copy_tail(self, file: str, offset: int, length: int) -> None:
+        folder = self._folder / _TORN
+        folder.mkdir(exist_ok=True)
+        part = folder / f".{file}.{offset}.part"
+        with self.open(RecordRef(file, offset, length)) as tail, part.open("wb") as copy:
+            while chunk := tail.read(CHUNK):
+                copy.write(chunk)
+            copy.flush()
+            os.fsync(copy.fileno())
+        kept, number = folder / f"{file}.{offset}", 1
+        while kept.exists():  # another tail was torn at the same place before
+            kept, number = folder / f"{file}.{offset}.{number}", number + 1
+        part.rename(kept)
+        _sync_folder(folder)
+        _sync_folder(self._folder)
+
+
+class _Writer:
+    """One file, open for appending."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise _translated(error, f"{path} can't be written") from error
+        self.end = os.fstat(self._handle).st_size
+        self._torn = False  # a failed append could not be taken back yet
+
+    def append(self, chunks: Iterable[bytes]) -> tuple[int, int]:
+        if self._torn:
+            self.cut(self.end)
+        start = end = self.end
+        try:
+            for chunk in chunks:
+                self._write(chunk)
+                end += len(chunk)
+        except BaseException:
+            self._torn = True
+            with suppress(RehiError):  # tried again before the next append; what went wrong first is what counts
+                self.cut(start)
+            raise
+        self.end = end
+        return start, end - start
+
+    def _write(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        try:
+            while rest:
+                rest = rest[os.write(self._handle, rest) :]
+        except OSError as error:
+            raise _translated(error, f"nothing more can be written to {self._path}") from error
+
+    def cut(self, offset: int) -> None:
+        try:
+            os.ftruncate(self._handle, offset)
+        except OSError as error:
+            raise _translated(error, f"{self._path} can't be shortened to {offset} bytes") from error
+        self.end, self._torn = offset, False
+
+    def sync(self) -> None:
+        try:
+            os.fsync(self._handle)
+        except OSError as error:
+            raise _translated(error, f"{self._path} can't be brought to disk") from error
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+class _Range(io.RawIOBase):
+    """A range of a file, read at positions of its own."""
+
+    def __init__(self, handle: int, ref: RecordRef) -> None:
+        super().__init__()
+        self._handle, self._ref, self._at = handle, ref, ref.offset
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")[: self._ref.end - self._at]
+        if not view:
+            return 0
+        try:
+            count = os.preadv(self._handle, [view], self._at)
+        except OSError as error:
+            raise RecordMissing(f"{self._ref.file} can't be read at {self._at}: {error.strerror}") from error
+        if not count:
+            raise RecordMissing(f"{self._ref.file} ends at {self._at}, before {self._ref.end}")
+        self._at += count
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._handle)
+        super().close()
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise _translated(error, f"the folder {folder} can't be brought to disk") from error
+
+
+def _translated(error: OSError, what: str) -> RehiError:
+    if error.errno in _FULL:
+        return DiskFull(f"{what}: the disk, the quota or the largest file allowed is full; make room and start again")
+    return EngineError(f"{what}: {error.strerror or error}")

@@ -1,0 +1,256 @@
+"""The local executor: guarded processes on this machine, in which a crash, a hang or greed costs one task only."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import pickle
+import resource
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
+
+from rehi.errors import ReaderCrashed, ReadTimeout, ReadTooLarge
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+TASKS_PER_WORKER = 500  # parsers leak; a fresh worker costs 20 ms from the fork server
+POOLS_PER_TASK = 3  # pools that may break around an innocent task before it is given up
+NICENESS = 10  # the coordinator answers first
+ORPHAN_SECONDS = 10.0  # beyond a task's time: by then the parent has ended a worker, or is dead itself
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A task on its way: what is run, and the future that its caller holds."""
+
+    payload: bytes
+    future: Future[Any] = field(default_factory=Future)
+    pools: int = 0
+
+
+class LocalExecutor:
+    """Runs work in processes with a time and a memory limit each."""
+
+    def __init__(self, workers: int, *, timeout: float, memory: int) -> None:
+        self._workers = workers or len(os.sched_getaffinity(0))
+        self._timeout = timeout
+        self._memory = memory
+        self._lock = threading.RLock()
+        self._jobs: set[_Job] = set()
+        self._pool: Any = None
+        self._closed = False
+
+    @property
+    def workers(self) -> int:
+        """How many run at once."""
+        return self._workers
+
+    def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Start; the future raises ReaderCrashed, ReadTimeout or ReadTooLarge when the guard had to step in."""
+        job = _Job(pickle.dumps((work, args, kwargs), pickle.HIGHEST_PROTOCOL))
+        with self._lock:
+            if self._closed:
+                raise ReaderCrashed("the executor is closed")
+            self._jobs.add(job)
+        self._start(job)
+        return job.future
+
+    def close(self) -> None:
+        """Stop at once; what was running is lost."""
+        with self._lock:
+            self._closed = True
+            pool, self._pool = self._pool, None
+            jobs = list(self._jobs)
+        if pool is not None:
+            _end(pool)
+        for job in jobs:
+            self._settle(job, error=ReaderCrashed("the executor was closed"))
+
+    def _start(self, job: _Job) -> None:
+        inner = self._schedule(job)
+        if inner is None:
+            self._settle(job, error=ReaderCrashed("there is no worker process to run it"))
+            return
+        inner.add_done_callback(lambda done: self._finish(job, done))
+        job.future.add_done_callback(lambda outer: inner.cancel() if outer.cancelled() else None)
+
+    def _schedule(self, job: _Job) -> Any:
+        """The pool's own future; None when the executor is closed, or one pool after another is broken."""
+        with self._lock:
+            while not self._closed and job.pools < POOLS_PER_TASK:
+                if self._pool is None:
+                    self._pool = _make_pool(self._workers, self._memory)
+                job.pools += 1
+                try:
+                    return self._pool.schedule(_run_guarded, args=(job.payload, self._timeout), timeout=self._timeout)
+                except RuntimeError:  # this pool broke since it was last used
+                    self._replace_pool(self._pool)
+            return None
+
+    def _replace_pool(self, broken: Any) -> None:
+        with self._lock:
+            if self._pool is broken:
+                self._pool = None
+                # Called from the broken pool's own threads, which it joins when it ends.
+                threading.Thread(target=_end, args=(broken,), daemon=True).start()
+
+    def _finish(self, job: _Job, inner: Future[bytes]) -> None:
+        try:
+            fine, outcome = pickle.loads(inner.result())  # noqa: S301  from a process of our own
+        except BrokenProcessPool:
+            self._try_again(job)
+        except CancelledError:
+            self._settle(job, error=ReaderCrashed("the task was given up"))
+        except TimeoutError:
+            self._settle(job, error=ReadTimeout(f"reading took longer than {self._timeout:g} seconds"))
+        except Exception as error:  # whatever else reaches us here is a process that did not end well
+            self._settle(job, error=ReaderCrashed(_how_it_died(error)))
+        else:
+            self._settle(job, **{"result" if fine else "error": outcome})
+
+    def _try_again(self, job: _Job) -> None:
+        """A pool breaks as a whole when an idle worker dies; the tasks that waited are innocent."""
+        with self._lock:
+            pool = self._pool
+            if pool is not None and not pool.active:
+                self._replace_pool(pool)
+        self._start(job)
+
+    def _settle(self, job: _Job, *, result: Any = None, error: BaseException | None = None) -> None:
+        with self._lock:
+            if job not in self._jobs:  # settled by close
+                return
+            self._jobs.remove(job)
+        if not job.future.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            job.future.set_exception(error)
+        else:
+            job.future.set_result(result)
+
+
+def _make_pool(workers: int, memory: int) -> Any:
+    """A pool of processes that descend from a fork server: forking this process would copy its threads' locks."""
+    import multiprocessing
+
+    from pebble import ProcessPool
+
+    _start_fork_server()
+    return ProcessPool(
+        max_workers=workers,
+        max_tasks=TASKS_PER_WORKER,
+        initializer=_guard_worker,
+        initargs=(memory,),
+        context=multiprocessing.get_context("forkserver"),
+    )
+
+
+def _start_fork_server() -> None:
+    """Start it with SIGINT blocked, which its children inherit: Ctrl-C reaches the whole group of the terminal."""
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()  # first: it unblocks SIGINT when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end(pool: Any) -> None:
+    pool.stop()
+    pool.join()
+
+
+def _how_it_died(error: BaseException) -> str:
+    code = getattr(error, "exitcode", None)
+    if code is None:
+        return f"the process died: {type(error).__name__}: {error}"
+    if code < 0:
+        return f"the process was killed by {signal.Signals(-code).name}"
+    return f"the process ended with code {code}"
+
+
+# inside a worker ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _guard_worker(memory: int) -> None:
+    """Set a fresh worker's limits."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would wait for native code to return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    # RLIMIT_DATA stops Python's and native allocations alike, and does not count mapped libraries and models as
+    # RLIMIT_AS does.
+    _limit(resource.RLIMIT_DATA, memory)
+    _limit(resource.RLIMIT_CORE, 0)
+    os.nice(NICENESS)
+    threading.Thread(target=_leave_with_parent, name="parent-watch", daemon=True).start()
+
+
+def _run_guarded(payload: bytes, timeout: float) -> bytes:
+    """Run pickled work; the pickled outcome is ``(True, result)`` or ``(False, error)``."""
+    # The alarm is the kernel's: it ends a worker that is stuck in native code after its parent was killed.
+    signal.setitimer(signal.ITIMER_REAL, timeout + ORPHAN_SECONDS)
+    try:
+        outcome = _attempt(payload)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if outcome is None:
+        _give_memory_back()
+        outcome = pickle.dumps((False, ReadTooLarge("reading wanted more memory than a document may have")))
+    return outcome
+
+
+def _attempt(payload: bytes) -> bytes | None:
+    """The pickled outcome, or None when memory ran out: leaving this frame frees what the work held."""
+    try:
+        work, args, kwargs = pickle.loads(payload)  # noqa: S301  from our own parent
+        return pickle.dumps((True, work(*args, **kwargs)), pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        return None
+    except OSError as error:
+        return None if error.errno == errno.ENOMEM else _pack(error)
+    except BaseException as error:  # SystemExit too: a worker is not the work's to end
+        return _pack(error)
+
+
+def _pack(error: BaseException) -> bytes:
+    """The error as it was if it survives the journey and is an ordinary one; else one that names it."""
+    told = ReaderCrashed(f"{type(error).__name__}: {error}")
+    if not isinstance(error, Exception):
+        return pickle.dumps((False, told))
+    try:
+        packed = pickle.dumps((False, error))
+        pickle.loads(packed)  # noqa: S301  our own bytes of a moment ago
+    except Exception:  # any class may fail in its own way to be copied
+        return pickle.dumps((False, told))
+    return packed
+
+
+def _limit(which: int, value: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (allowed, allowed))
+
+
+def _give_memory_back() -> None:
+    """Freed memory that the allocator keeps counts against the next task."""
+    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _leave_with_parent() -> None:
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,166 @@
+"""A reader process as its parent sees it: asked, timed, and killed when need be."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import monotonic
+from typing import IO, NoReturn
+
+from rehi.engines.oxigraph.frames import ASK, CHUNK, END, ERROR, HEAD, READY, read_frame
+from rehi.errors import EngineError, QueryError, QueryTimeout, QueryTooLarge
+from rehi.ports import QueryLimits
+
+LARGEST_ANSWER = 1 << 30  # bytes
+_START = 60.0  # seconds to start in; 0.1 are usual, but a machine may be busy
+_PIECE = 1 << 16
+_MEMORY_SIGNALS = (-signal.SIGABRT, -signal.SIGKILL)  # Rust aborts when it gets no memory; the system's killer kills
+
+
+class ReaderProcess:
+    """One process that answers one query after another."""
+
+    def __init__(self, checkpoints: Path, base: str) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
+        self._ready = False
+        self._usable = True
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "rehi.engines.oxigraph.reader", str(checkpoints), base],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C is for the parent
+            )
+        except OSError as error:
+            self._errors.close()
+            raise EngineError(f"a process for queries can't be started: {error.strerror}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        os.set_blocking(self._in.fileno(), False)
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be asked; not after a limit was reached, nor when it has grown too large."""
+        return self._usable and self._process.poll() is None
+
+    def ask(self, text: str, *, media_type: str, limits: QueryLimits, into: IO[bytes]) -> None:
+        """Write the whole answer to a file."""
+        self._usable = False
+        self._await_ready()
+        deadline = monotonic() + limits.seconds
+        question = {"text": text, "media_type": media_type, "seconds": limits.seconds}
+        question |= {"memory": limits.memory, "rows": limits.rows}
+        try:
+            self._send(json.dumps(question).encode(), deadline)
+            kind, payload = self._receive(into, deadline)
+        except TimeoutError as error:
+            raise _timeout(limits) from error
+        except (EOFError, BrokenPipeError) as error:
+            raise self._explain_death(limits) from error
+        self._usable = not (kind == END and payload)
+        if kind == ERROR:
+            _raise_reported(payload, limits)
+
+    def kill(self) -> None:
+        """End the process at once, whoever waits for it."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and give everything back; nobody may be waiting for it."""
+        self._process.kill()
+        self._process.wait()
+        for file in (self._in, self._out, self._errors):
+            file.close()
+
+    def _await_ready(self) -> None:
+        if self._ready:
+            return
+        try:
+            kind, _ = read_frame(lambda most: self._read(most, monotonic() + _START))
+        except (EOFError, TimeoutError) as error:
+            raise EngineError(f"a process for queries does not start: {self._last_words()}") from error
+        self._ready = kind == READY
+
+    def _receive(self, into: IO[bytes], deadline: float) -> tuple[bytes, bytes]:
+        """Take the answer until the last frame, which says how it went."""
+        size = 0
+        while True:
+            kind, payload = read_frame(lambda most: self._read(most, deadline))
+            if kind != CHUNK:
+                return kind, payload
+            size += len(payload)
+            if size > LARGEST_ANSWER:
+                raise QueryTooLarge(f"the answer is larger than {LARGEST_ANSWER:,} bytes; use a LIMIT")
+            into.write(payload)
+
+    def _send(self, payload: bytes, deadline: float) -> None:
+        data = memoryview(HEAD.pack(ASK, len(payload)) + payload)
+        while data:
+            self._wait(self._in.fileno(), select.POLLOUT, deadline)
+            try:
+                data = data[os.write(self._in.fileno(), data) :]
+            except BlockingIOError:
+                continue
+
+    def _read(self, most: int, deadline: float) -> bytes:
+        self._wait(self._out.fileno(), select.POLLIN, deadline)
+        return os.read(self._out.fileno(), min(most, _PIECE))
+
+    def _wait(self, descriptor: int, event: int, deadline: float) -> None:
+        poll = select.poll()
+        poll.register(descriptor, event)
+        if not poll.poll(max(deadline - monotonic(), 0) * 1000):
+            raise TimeoutError
+
+    def _explain_death(self, limits: QueryLimits) -> QueryError | EngineError:
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return EngineError("a process for queries hung up")
+        if code in _MEMORY_SIGNALS:
+            return _too_large(limits)
+        if code == -signal.SIGALRM:
+            return _timeout(limits)
+        if code in (-signal.SIGSEGV, -signal.SIGBUS):
+            return QueryError("the query broke its process; it may be nested too deeply")
+        return EngineError(f"a process for queries ended (code {code}): {self._last_words()}")
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else "it said nothing"
+
+
+def _raise_reported(payload: bytes, limits: QueryLimits) -> NoReturn:
+    report = json.loads(payload)
+    if report["kind"] == "memory":
+        raise _too_large(limits)
+    raise (EngineError if report["kind"] == "engine" else QueryError)(report["message"])
+
+
+def _timeout(limits: QueryLimits) -> QueryTimeout:
+    return QueryTimeout(
+        f"the query took longer than {limits.seconds:g} s and was ended; "
+        "ask for less (a more specific pattern, a LIMIT) or raise query.timeout"
+    )
+
+
+def _too_large(limits: QueryLimits) -> QueryTooLarge:
+    return QueryTooLarge(
+        f"the query wanted more than {limits.memory / 1e6:,.0f} MB of memory and was ended; "
+        "ask for less (a more specific pattern, no ORDER BY over everything) or raise query.memory"
+    )

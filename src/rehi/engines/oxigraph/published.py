@@ -1,0 +1,47 @@
+"""The published graph: what another process writes, or has written, for those who only ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from rehi.engines.oxigraph import checkpoints
+from rehi.engines.oxigraph.readers import OxigraphReaders
+from rehi.errors import EngineError
+from rehi.ports import GraphChange, QueryAnswer, QueryLimits
+
+
+class PublishedGraph:
+    """The newest checkpoint in a graph's folder, whoever holds the store."""
+
+    def __init__(self, folder: Path, *, base: str, workers: int = 2) -> None:
+        self._folder = folder
+        self._checkpoints = folder / "checkpoints"
+        self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
+
+    def write(self, changes: Sequence[GraphChange]) -> None:
+        """Refused: there is one writer, and this is not it."""
+        raise EngineError(f"the graph in {self._folder} was opened for queries only")
+
+    def publish(self) -> None:
+        """Nothing to do: nothing can have been written here."""
+
+    def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
+        """Answer on what was last published, over the union of all graphs."""
+        return self._readers.query(text, media_type=media_type, limits=limits)
+
+    def size(self) -> int:
+        """The number of published statements."""
+        if not checkpoints.numbers(self._checkpoints):
+            return 0
+        answer = self.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", media_type="text/csv", limits=QueryLimits())
+        return int(b"".join(answer.chunks).split()[1])
+
+    def check(self) -> str:
+        """One line on the engine."""
+        return f"Oxigraph {version('pyoxigraph')}, {self.size():,} statements published in {self._folder}"
+
+    def close(self) -> None:
+        """End the readers."""
+        self._readers.close()

@@ -1,0 +1,132 @@
+"""Readers: a small pool of processes that answer queries on checkpoints, warm and replaceable."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, LifoQueue
+from tempfile import SpooledTemporaryFile
+from threading import Lock
+from typing import IO
+
+from rehi.engines.oxigraph.process import ReaderProcess
+from rehi.errors import DiskFull, EngineError, QueryTimeout, RehiError
+from rehi.ports import QueryAnswer, QueryLimits
+
+_IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
+_PIECE = 1 << 16
+
+
+class Chunks(Iterator[bytes]):
+    """A whole answer, given out piece by piece and forgotten when it is closed."""
+
+    def __init__(self, held: IO[bytes]) -> None:
+        self._held = held
+        held.seek(0)
+
+    def __next__(self) -> bytes:
+        piece = b"" if self._held.closed else self._held.read(_PIECE)
+        if piece:
+            return piece
+        self.close()
+        raise StopIteration
+
+    def close(self) -> None:
+        """Forget the rest."""
+        self._held.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class OxigraphReaders:
+    """Answers queries on the newest checkpoint of a folder, whoever writes there.
+
+    An answer is complete before its first byte is given out. So a query that runs into a limit ends in an error and
+    never in half an answer, and somebody who takes an answer slowly keeps no process from the next query.
+    """
+
+    def __init__(self, checkpoints: Path, *, base: str, workers: int = 2) -> None:
+        self._checkpoints = checkpoints
+        self._base = base.rstrip("/") + "/"
+        self._workers = workers
+        self._lock = Lock()
+        self._closed = False
+        self._live: set[ReaderProcess] = set()
+        self._idle: LifoQueue[ReaderProcess | None] = LifoQueue()  # the last used is the warmest
+        for _ in range(workers):
+            self._idle.put(None)
+
+    def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
+        """Answer over the union of all graphs; QueryError, QueryTimeout, QueryTooLarge."""
+        with self._borrow(limits.seconds) as reader:
+            held: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+            try:
+                reader.ask(text, media_type=media_type, limits=limits, into=held)
+                return QueryAnswer(media_type=media_type, chunks=Chunks(held))
+            except OSError as error:
+                held.close()
+                raise _translate(error) from error
+            except RehiError:
+                held.close()
+                raise
+
+    def close(self) -> None:
+        """End all processes, also those that are at work."""
+        with self._lock:
+            self._closed = True
+            for reader in self._live:
+                reader.kill()
+        for _ in range(self._idle.qsize()):
+            if (idle := self._idle.get()) is not None:
+                self._end(idle)
+
+    @contextmanager
+    def _borrow(self, patience: float) -> Iterator[ReaderProcess]:
+        try:
+            reader = self._idle.get(timeout=patience)
+        except Empty:
+            raise QueryTimeout(
+                f"all {self._workers} processes for queries were busy for {patience:g} s; "
+                "try again, or raise query.workers"
+            ) from None
+        try:
+            if reader is not None and not reader.is_usable:
+                self._end(reader)
+                reader = None
+            if reader is None:
+                reader = self._start()
+            yield reader
+        finally:
+            self._idle.put(self._after(reader))
+
+    def _after(self, reader: ReaderProcess | None) -> ReaderProcess | None:
+        """Who takes the place of a process that was asked: itself, or a fresh one that starts up meanwhile."""
+        if reader is None or (reader.is_usable and not self._closed):
+            return reader
+        self._end(reader)
+        try:
+            return self._start()
+        except EngineError:  # closed, or no process can be had now; the next query tries again and says so
+            return None
+
+    def _start(self) -> ReaderProcess:
+        with self._lock:
+            if self._closed:
+                raise EngineError("the graph is closed")
+            reader = ReaderProcess(self._checkpoints, self._base)
+            self._live.add(reader)
+            return reader
+
+    def _end(self, reader: ReaderProcess) -> None:
+        with self._lock:
+            self._live.discard(reader)
+        reader.close()
+
+
+def _translate(error: OSError) -> RehiError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull("there is no room on the disk for the answer")
+    return EngineError(f"the answer can't be kept: {error.strerror or error}")

@@ -1,0 +1,109 @@
+"""Bodies: blobs by digest, and the versions that point to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, insert, select
+
+from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.files import place_of
+from rehi.engines.sql.moment import from_micros
+from rehi.engines.sql.schema import blob, file, outbox, version
+from rehi.engines.sql.text import storable
+from rehi.model.version import Digest, RecordRef, Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVersion:
+    """A version before it has an id."""
+
+    resource_id: int
+    number: int
+    taken_at: int
+    digest: str
+    size: int
+    media_type: str
+    status: int
+    record: RecordRef
+    body: RecordRef
+
+
+def keep_blobs(
+    connection: Connection, database: Database, versions: Sequence[NewVersion], files: dict[str, int]
+) -> dict[str, int]:
+    """The ids of the blobs of versions; where bytes are known already, they stay where they are."""
+    first: dict[str, NewVersion] = {}
+    for new in versions:
+        first.setdefault(new.digest, new)
+    statement = database.dialect.insert(blob).on_conflict_do_nothing(index_elements=["digest"])
+    rows = [{"digest": digest, "size": new.size, **place_of(new.body, files)} for digest, new in sorted(first.items())]
+    run_many(connection, statement, rows)
+    return blob_ids(connection, first)
+
+
+def blob_ids(connection: Connection, digests: Iterable[str]) -> dict[str, int]:
+    """The ids of digests that are known."""
+    query = select(blob.c.id, blob.c.digest)
+    return {
+        row.digest: row.id for row in gather(connection, digests, lambda part: query.where(blob.c.digest.in_(part)))
+    }
+
+
+def keep_versions(
+    connection: Connection, versions: Sequence[NewVersion], blobs: dict[str, int], files: dict[str, int]
+) -> None:
+    """Store new versions, each with the task to read it."""
+    if not versions:
+        return
+    rows = [
+        {
+            "resource_id": new.resource_id,
+            "number": new.number,
+            "taken_at": new.taken_at,
+            "blob_id": blobs[new.digest],
+            "media_type": storable(new.media_type),
+            "status": new.status,
+            **place_of(new.record, files),
+        }
+        for new in versions
+    ]
+    entered = connection.execute(insert(version).returning(version.c.id, version.c.resource_id), rows).all()
+    tasks = [{"topic": "read", "subject": row.resource_id, "version_id": row.id} for row in sorted(entered)]
+    run_many(connection, insert(outbox), tasks)
+
+
+_BODY_FILE = file.alias("body_file")
+
+
+def select_versions() -> Select[Any]:
+    """All versions, with where their records and their bytes lie."""
+    return (
+        select(
+            version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.media_type,
+            version.c.status, version.c.offset, version.c.length, file.c.name.label("file"), blob.c.digest, blob.c.size,
+            _BODY_FILE.c.name.label("body_file"), blob.c.offset.label("body_offset"), blob.c.length.label("body_length"),
+        )
+        .join(file, file.c.id == version.c.file_id)
+        .join(blob, blob.c.id == version.c.blob_id)
+        .join(_BODY_FILE, _BODY_FILE.c.id == blob.c.file_id)
+        .order_by(version.c.resource_id, version.c.number)
+    )  # fmt: skip
+
+
+def to_version(row: Any) -> Version:
+    """A row of ``select_versions`` as a version."""
+    return Version(
+        id=row.id,
+        resource_id=row.resource_id,
+        number=row.number,
+        taken_at=from_micros(row.taken_at),
+        digest=Digest(row.digest),
+        size=row.size,
+        media_type=row.media_type,
+        status=row.status,
+        record=RecordRef(row.file, row.offset, row.length),
+        body=RecordRef(row.body_file, row.body_offset, row.body_length),
+    )

@@ -1,0 +1,63 @@
+"""The catalogue: five ports on one SQL database."""
+
+from __future__ import annotations
+
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import ArgumentError
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.dialect import Dialect
+from rehi.engines.sql.frontier import SqlFrontier
+from rehi.engines.sql.index import SqlIndex
+from rehi.engines.sql.ledger import SqlLedger
+from rehi.engines.sql.migrations import upgrade
+from rehi.engines.sql.outbox import SqlOutbox
+from rehi.engines.sql.sources import SqlSources
+from rehi.errors import EngineError
+
+
+class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlOutbox, SqlIndex):
+    """The port Catalogue. Safe for use from several threads; each process opens its own."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def check(self) -> str:
+        """One line on the engine: its name and version. EngineError if it does not answer."""
+        dialect = self.database.dialect
+        ask = "SELECT sqlite_version()" if dialect.slots == 1 else "SHOW server_version"
+        version = self.database.read(lambda connection: connection.execute(text(ask)).scalar_one())
+        return f"{dialect.name} {version} at {dialect.where()}"
+
+    def close(self) -> None:
+        """Give everything back."""
+        self.database.close()
+
+
+def open_catalogue(uri: str) -> SqlCatalogue:
+    """The catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older."""
+    database = Database(_dialect_of(uri))
+    try:
+        upgrade(database)
+    except BaseException:
+        database.close()
+        raise
+    return SqlCatalogue(database)
+
+
+def _dialect_of(uri: str) -> Dialect:
+    try:
+        url = make_url(uri)
+    except (ArgumentError, ValueError) as error:
+        raise EngineError("the catalogue's address is not one: it must be sqlite:///path or postgresql://…") from error
+    if url.drivername == "sqlite":
+        from rehi.engines.sql.sqlite import SqliteDialect
+
+        return SqliteDialect(url)
+    if url.drivername == "postgresql":
+        from rehi.engines.sql.postgres import PostgresDialect
+
+        return PostgresDialect(url)
+    raise EngineError(
+        f"the catalogue can't be on {url.drivername}: its address must be sqlite:///path or postgresql://…"
+    )

@@ -1,0 +1,79 @@
+"""A database: transactions that succeed, are tried again, or end with one clear sentence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
+from threading import Lock
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from rehi.engines.sql.dialect import Dialect
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_ATTEMPTS = 6  # deadlocks between two batches resolve at the second
+_CHUNK = 2000  # values in one IN list; SQLite allows 32,766
+
+
+class Database:
+    """Where the catalogue's tables are. Safe for use from several threads."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.slot = os.getpid() % dialect.slots
+        self._engine = dialect.engine()
+        self._writers = self._engine.execution_options(rehi_write=True)
+        # Threads of one process queue here: SQLite's own waiting polls, up to 100 ms at a time, and is not fair.
+        self._turn = Lock() if dialect.slots == 1 else nullcontext()
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run work in one transaction: all of it is on disk for good afterwards, or none."""
+        attempt = 1
+        while True:
+            try:
+                with self._turn, self._writers.begin() as connection:
+                    return work(connection)
+            except SQLAlchemyError as error:
+                if attempt < _ATTEMPTS and self.dialect.may_retry(error):
+                    attempt += 1
+                    continue
+                raise self.dialect.error(error) from error
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that changes nothing."""
+        try:
+            with self._engine.begin() as connection:
+                return work(connection)
+        except SQLAlchemyError as error:
+            raise self.dialect.error(error) from error
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+
+def chunks(values: Iterable[R], size: int = _CHUNK) -> Iterator[list[R]]:
+    """The values in lists that fit into one statement."""
+    rest = iter(values)
+    while chunk := list(islice(rest, size)):
+        yield chunk
+
+
+def gather(connection: Connection, values: Iterable[R], ask: Callable[[list[R]], Any]) -> list[Any]:
+    """The rows of a question that is asked chunk by chunk."""
+    rows: list[Any] = []
+    for chunk in chunks(values):
+        rows.extend(connection.execute(ask(chunk)))
+    return rows
+
+
+def run_many(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Run a statement for each row, if there are any; PostgreSQL gets them in one round trip."""
+    if rows:
+        connection.execute(statement, rows)

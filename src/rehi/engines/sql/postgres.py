@@ -1,0 +1,144 @@
+"""PostgreSQL: a server that many machines share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Table,
+    and_,
+    create_engine,
+    func,
+    literal_column,
+    text,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
+
+from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
+from rehi.engines.sql.schema import resource
+from rehi.engines.sql.text import HEAD, tail_of
+from rehi.errors import DiskFull, EngineError, UserError
+
+_CONNECT_TIMEOUT = 10  # seconds
+_RETRIED = ("40001", "40P01")  # serialisation failure, deadlock
+_DISK_FULL = "53100"
+_SCHEMA_LOCK = 0x72656869_0001  # any numbers that nobody else is likely to take
+_REDIRECT_LOCK = 0x72656869_0002
+
+_INTAKE = """
+    CREATE TEMPORARY TABLE IF NOT EXISTS intake
+    (host_id bigint, url text COLLATE "C", tail text, source_id bigint, due_at bigint, hops bigint) ON COMMIT DELETE ROWS
+"""
+_COPY = "COPY intake (host_id, url, tail, source_id, due_at, hops) FROM STDIN"
+# In the order of the URLs: two transactions that enter the same ones wait for each other, and never crosswise.
+_INSERT = text(f"""
+    INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
+    SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}), tail
+    ON CONFLICT DO NOTHING
+""")  # noqa: S608
+# NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
+_READY = text("""
+    SELECT id FROM host WHERE ready_at <= :now AND lease_until <= :now
+    ORDER BY ready_at, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
+""")
+_DUE = text(f"""
+    SELECT {TASK_COLUMNS} FROM unnest(CAST(:hosts AS bigint[])) h(id) CROSS JOIN LATERAL (
+        SELECT * FROM resource WHERE host_id = h.id AND due_at <= :now ORDER BY due_at, id LIMIT :limit
+    ) r {TASK_BODY} ORDER BY r.host_id, r.due_at, r.id
+""")  # noqa: S608
+
+
+class PostgresDialect:
+    """PostgreSQL's own words."""
+
+    name = "PostgreSQL"
+    slots = 16
+
+    def __init__(self, url: URL) -> None:
+        self._url = url.set(drivername="postgresql+psycopg")
+
+    def engine(self) -> Engine:
+        """Connections to the server, tried before they are used again."""
+        given = {} if "connect_timeout" in self._url.query else {"connect_timeout": _CONNECT_TIMEOUT}
+        try:
+            return create_engine(self._url, connect_args=given, pool_pre_ping=True, max_overflow=-1)
+        except ModuleNotFoundError as error:
+            raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
+
+    def where(self) -> str:
+        """The server's address, without the password."""
+        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+    def error(self, cause: BaseException) -> UserError:
+        """PostgreSQL's complaint in one sentence."""
+        original = cause.orig if isinstance(cause, DBAPIError) else cause
+        if _state_of(original) == _DISK_FULL:
+            return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
+        lines = [line.strip() for line in str(original).splitlines() if line.strip()]
+        said = lines[0] if lines else type(original).__name__
+        if self._url.password:
+            said = said.replace(str(self._url.password), "***")
+        return EngineError(f"the catalogue {self.where()} can't be used: {said}")
+
+    def may_retry(self, cause: BaseException) -> bool:
+        """After a deadlock, the other transaction has gone on and is done."""
+        return isinstance(cause, DBAPIError) and _state_of(cause.orig) in _RETRIED
+
+    def guard_schema(self, connection: Connection) -> None:
+        """A lock of the server, until the transaction ends."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
+
+    def guard_redirects(self, connection: Connection) -> None:
+        """A lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
+
+    def insert(self, table: Table) -> Any:
+        """An INSERT that knows ON CONFLICT."""
+        return insert(table)
+
+    def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
+        """Copy them aside, then enter those that are new."""
+        connection.exec_driver_sql(_INTAKE)
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for row in rows:
+                copy.write_row((row.host_id, row.url, tail_of(row.url), row.source_id, row.due_at, row.hops))
+        new = connection.execute(_INSERT).rowcount
+        connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
+        return new
+
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> list[int]:
+        """Hosts that are ready; those that another worker is just taking are passed over."""
+        return list(connection.execute(_READY, {"now": now, "limit": limit}).scalars())
+
+    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Row[Any]]:
+        """All hosts in one question."""
+        return connection.execute(_DUE, {"hosts": list(hosts), "now": now, "limit": limit}).all()
+
+    def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
+        """Whether a resource's URL is one of these; the index has the heads only."""
+        heads = sorted({url[:HEAD] for url in urls})
+        return and_(_head().in_(heads), resource.c.url.in_(urls))
+
+    def url_order(self) -> Sequence[ColumnElement[Any]]:
+        """The order of URLs; the index has the heads only."""
+        return (_head(), resource.c.url)
+
+    def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
+        """Whether a text has the needle in it."""
+        return func.strpos(haystack, needle) > 0
+
+
+def _head() -> ColumnElement[str]:
+    return literal_column(f"left(resource.url, {HEAD})")
+
+
+def _state_of(error: BaseException | None) -> str:
+    return getattr(error, "sqlstate", None) or ""

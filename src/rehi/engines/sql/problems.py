@@ -1,0 +1,90 @@
+"""Problems: entered once for each stage and subject, counted when they come again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, case, delete
+
+from rehi.engines.sql.database import Database, chunks, run_many
+from rehi.engines.sql.moment import from_micros, to_micros
+from rehi.engines.sql.schema import problem
+from rehi.engines.sql.text import key_of, storable
+from rehi.errors import RehiError
+from rehi.model.problem import Problem, Stage
+
+
+def problem_of(error: RehiError, *, stage: Stage, subject: str, at: datetime) -> Problem:
+    """An error as a row of the problems list."""
+    return Problem(
+        stage=stage,
+        code=error.code,
+        subject=subject,
+        message=str(error) or (type(error).__doc__ or "").partition("\n")[0],
+        next_step=error.disposition,
+        advice=error.advice,
+        first_at=at,
+        last_at=at,
+    )
+
+
+def keep_problems(connection: Connection, database: Database, problems: Sequence[Problem]) -> None:
+    """Enter problems, or count those that are known."""
+    merged: dict[tuple[str, str], Problem] = {}
+    for new in problems:
+        known = merged.get((new.stage, new.subject))
+        merged[new.stage, new.subject] = new if known is None else _again(known, new)
+    statement = database.dialect.insert(problem)
+    new_row = statement.excluded
+    statement = statement.on_conflict_do_update(
+        index_elements=["key"],
+        set_={
+            **{name: new_row[name] for name in ("code", "message", "next_step", "advice")},
+            "count": problem.c.count + new_row.count,
+            "last_at": case((new_row.last_at > problem.c.last_at, new_row.last_at), else_=problem.c.last_at),
+        },
+    )
+    run_many(connection, statement, sorted((_row(new) for new in merged.values()), key=lambda row: row["key"]))
+
+
+def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:
+    """Strike out what is no problem any more."""
+    for keys in chunks(sorted(key_of(stage, subject) for subject in subjects)):
+        connection.execute(delete(problem).where(problem.c.key.in_(keys)))
+
+
+def to_problem(row: Any) -> Problem:
+    """A row of the table as people see it."""
+    return Problem(
+        stage=Stage(row.stage),
+        code=row.code,
+        subject=row.subject,
+        message=row.message,
+        next_step=row.next_step,
+        advice=row.advice,
+        count=row.count,
+        first_at=from_micros(row.first_at),
+        last_at=from_micros(row.last_at),
+    )
+
+
+def _again(known: Problem, new: Problem) -> Problem:
+    return replace(new, count=known.count + new.count, first_at=known.first_at)
+
+
+def _row(new: Problem) -> dict[str, Any]:
+    return {
+        "key": key_of(new.stage, new.subject),
+        "stage": new.stage.value,
+        "code": new.code,
+        "subject": storable(new.subject),
+        "message": storable(new.message),
+        "next_step": str(new.next_step),
+        "advice": new.advice,
+        "count": new.count,
+        "first_at": to_micros(new.first_at),
+        "last_at": to_micros(new.last_at),
+    }

@@ -1,0 +1,186 @@
+"""Readings: what came of read tasks, entered with all that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from rehi.engines.sql.database import Database, chunks, gather, run_many
+from rehi.engines.sql.entities import replace_mentions
+from rehi.engines.sql.files import keep_files, place_of
+from rehi.engines.sql.graphlist import list_for_graph
+from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
+from rehi.engines.sql.schema import document, outbox, resource, version
+from rehi.engines.sql.tally import Additions
+from rehi.engines.sql.text import storable
+from rehi.errors import Disposition, RehiError
+from rehi.model.problem import Stage
+from rehi.model.work import DocumentFacts, ReadResult
+
+ATTEMPTS = 3  # times that a document may be tried before it is set aside
+
+_AGAIN = (
+    update(outbox)
+    .where(outbox.c.id == bindparam("row"))
+    .values(attempts=bindparam("tried"), worker=None, claimed_until=0)
+)
+_READ = update(resource).where(resource.c.id == bindparam("row")).values(read_number=bindparam("read"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The newest reading of one resource in a batch."""
+
+    number: int  # of the version
+    version_id: int
+    result: ReadResult
+
+
+def record_readings(connection: Connection, database: Database, results: Sequence[ReadResult], now: datetime) -> None:
+    """Enter results whose tasks are still open."""
+    tasks = _lock_tasks(connection, results)
+    open_results = {result.task.id: result for result in reversed(results) if result.task.id in tasks}
+    again = {
+        row: tasks[row].attempts + 1
+        for row, result in open_results.items()
+        if result.error is not None
+        and result.error.disposition is Disposition.RETRY
+        and tasks[row].attempts + 1 < ATTEMPTS
+    }
+    run_many(connection, _AGAIN, [{"row": row, "tried": tried} for row, tried in again.items()])
+    done = sorted(open_results.keys() - again.keys())
+    additions = Additions()
+    for row in done:
+        for stage, seconds in open_results[row].seconds:
+            additions.add(tasks[row].source_id, f"seconds:{stage}", seconds)
+    _enter(connection, database, [(tasks[row], open_results[row]) for row in done], now, additions)
+    for part in chunks(done):
+        connection.execute(delete(outbox).where(outbox.c.id.in_(part)))
+    additions.write(connection, database)
+
+
+def _lock_tasks(connection: Connection, results: Sequence[ReadResult]) -> dict[int, Any]:
+    query = (
+        select(
+            outbox.c.id, outbox.c.attempts, outbox.c.subject, outbox.c.version_id, version.c.number,
+            resource.c.source_id, resource.c.url,
+        )
+        .join(version, version.c.id == outbox.c.version_id)
+        .join(resource, resource.c.id == outbox.c.subject)
+        .where(outbox.c.topic == "read")
+        .order_by(outbox.c.id)
+        .with_for_update(of=outbox)
+    )  # fmt: skip
+    ids = sorted({result.task.id for result in results})
+    return {row.id: row for row in gather(connection, ids, lambda part: query.where(outbox.c.id.in_(part)))}
+
+
+def _lock_resources(connection: Connection, ids: Sequence[int]) -> dict[int, Any]:
+    query = select(resource.c.id, resource.c.source_id, resource.c.url, resource.c.read_number)
+    query = query.order_by(resource.c.id).with_for_update(key_share=True)
+    return {row.id: row for row in gather(connection, ids, lambda part: query.where(resource.c.id.in_(part)))}
+
+
+def _enter(
+    connection: Connection,
+    database: Database,
+    done: Sequence[tuple[Any, ReadResult]],
+    now: datetime,
+    additions: Additions,
+) -> None:
+    rows = _lock_resources(connection, sorted({task.subject for task, _ in done}))
+    readings: dict[int, _Reading] = {}
+    for task, result in sorted(done, key=lambda pair: int(pair[0].number)):
+        if task.number >= rows[task.subject].read_number:
+            readings[task.subject] = _Reading(task.number, task.version_id, result)
+    if not readings:
+        return
+    run_many(connection, _READ, [{"row": row, "read": reading.number} for row, reading in sorted(readings.items())])
+    _write_documents(connection, database, readings, rows, additions)
+    identities = {
+        row: reading.result.identities if reading.result.document else () for row, reading in readings.items()
+    }
+    changed = replace_mentions(connection, database, identities, additions)
+    list_for_graph(connection, resources=readings, entities=changed)
+    _write_problems(connection, database, readings, rows, now, additions)
+
+
+def _write_documents(
+    connection: Connection,
+    database: Database,
+    readings: Mapping[int, _Reading],
+    rows: Mapping[int, Any],
+    additions: Additions,
+) -> None:
+    query = select(document.c.resource_id, document.c.media_type, document.c.language, document.c.names)
+    for old in gather(connection, sorted(readings), lambda part: query.where(document.c.resource_id.in_(part))):
+        _count(additions, rows[old.resource_id].source_id, old.media_type, old.language, old.names, -1)
+    facts = {row: reading.result.document for row, reading in sorted(readings.items())}
+    files = keep_files(connection, database, [found.derived for found in facts.values() if found])
+    new = []
+    for row, found in facts.items():
+        if found is not None:
+            reading = readings[row]
+            names = sum(identity.count for identity in reading.result.identities)
+            new.append(_document_row(row, reading.version_id, found, names, files))
+            _count(additions, rows[row].source_id, storable(found.media_type), storable(found.language), names, 1)
+    statement = database.dialect.insert(document)
+    columns = [column.name for column in document.c if column.name != "resource_id"]
+    statement = statement.on_conflict_do_update(
+        index_elements=["resource_id"], set_={name: statement.excluded[name] for name in columns}
+    )
+    run_many(connection, statement, new)
+    for part in chunks(row for row, found in facts.items() if found is None):
+        connection.execute(delete(document).where(document.c.resource_id.in_(part)))
+
+
+def _count(additions: Additions, source_id: int | None, media_type: str, language: str, names: int, sign: int) -> None:
+    additions.add(source_id, "documents", sign)
+    additions.add(source_id, "names", sign * names)
+    additions.add_to_house("documents", sign)
+    additions.add_to_house("mentions", sign * names)
+    additions.add_to_house(f"type:{media_type}", sign)
+    additions.add_to_house(f"language:{language}", sign)
+
+
+def _document_row(
+    resource_id: int, version_id: int, facts: DocumentFacts, names: int, files: dict[str, int]
+) -> dict[str, Any]:
+    return {
+        "resource_id": resource_id,
+        "version_id": version_id,
+        "media_type": storable(facts.media_type),
+        "title": storable(facts.title),
+        "searched": storable(facts.title).casefold(),
+        "language": storable(facts.language),
+        "characters": facts.characters,
+        "names": names,
+        **place_of(facts.derived, files),
+    }
+
+
+def _write_problems(
+    connection: Connection,
+    database: Database,
+    readings: Mapping[int, _Reading],
+    rows: Mapping[int, Any],
+    now: datetime,
+    additions: Additions,
+) -> None:
+    cleared, problems = [], []
+    for row, reading in readings.items():
+        error = reading.result.error
+        if reading.result.document is None and error is None:
+            error = RehiError("the reading brought neither a document nor an error")
+        if error is not None:
+            additions.add(rows[row].source_id, error.code)
+        if error is None or error.disposition is Disposition.SKIP:
+            cleared.append(rows[row].url)
+        else:
+            problems.append(problem_of(error, stage=Stage.EXTRACT, subject=rows[row].url, at=now))
+    clear_problems(connection, Stage.EXTRACT, cleared)
+    keep_problems(connection, database, problems)

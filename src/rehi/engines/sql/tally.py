@@ -1,0 +1,54 @@
+"""A tally: numbers that are added up per source, and for the whole house."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import Connection, func, select
+
+from rehi.engines.sql.database import Database, run_many
+from rehi.engines.sql.schema import tally
+
+HOUSE = 0  # the source id that stands for all of them
+
+
+class Additions:
+    """What one transaction adds; written at its end, so that others wait for as short as can be."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[tuple[int, str], float] = defaultdict(float)
+
+    def add(self, source_id: int | None, what: str, n: float = 1) -> None:
+        """Add to a source's number; what has no source counts in the house only."""
+        if source_id:
+            self._numbers[source_id, what] += n
+
+    def add_to_house(self, what: str, n: float = 1) -> None:
+        """Add to a number of the whole house."""
+        self._numbers[HOUSE, what] += n
+
+    def write(self, connection: Connection, database: Database) -> None:
+        """Add everything to what is stored, always in the same order."""
+        statement = database.dialect.insert(tally)
+        statement = statement.on_conflict_do_update(
+            index_elements=["source_id", "what", "slot"], set_={"n": tally.c.n + statement.excluded.n}
+        )
+        rows = [
+            {"source_id": source_id, "what": what, "slot": database.slot, "n": n}
+            for (source_id, what), n in sorted(self._numbers.items())
+            if n
+        ]
+        run_many(connection, statement, rows)
+
+
+def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:
+    """The numbers of each source."""
+    ids = list(source_ids)
+    found: dict[int, dict[str, float]] = {source_id: {} for source_id in ids}
+    query = select(tally.c.source_id, tally.c.what, func.sum(tally.c.n)).group_by(tally.c.source_id, tally.c.what)
+    query = query.where(tally.c.source_id.in_(ids)) if len(ids) == 1 else query
+    for source_id, what, n in connection.execute(query.order_by(tally.c.what)):
+        if source_id in found:
+            found[source_id][what] = n
+    return found

@@ -1,0 +1,182 @@
+"""Visits: recorded with all that follows from them, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, tuple_
+
+from rehi.engines.sql.bodies import NewVersion, keep_blobs, keep_versions
+from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.files import keep_files, place_of
+from rehi.engines.sql.graphlist import list_for_graph
+from rehi.engines.sql.hosts import wake_hosts
+from rehi.engines.sql.moment import to_due, to_micros
+from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
+from rehi.engines.sql.redirects import change_redirects
+from rehi.engines.sql.resources import ResourceState, Wanted, ensure_resources, lock_resources, write_resources
+from rehi.engines.sql.schema import visit
+from rehi.engines.sql.tally import Additions
+from rehi.engines.sql.text import storable
+from rehi.errors import FetchError
+from rehi.model.problem import Problem, Stage
+from rehi.model.visit import Outcome, Visited
+
+_BAD = (Outcome.FAILED, Outcome.FORBIDDEN)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What the visits of one transaction come to."""
+
+    now: datetime
+    additions: Additions
+    visits: list[tuple[ResourceState, Visited, Outcome]] = field(default_factory=list)
+    versions: list[NewVersion] = field(default_factory=list)
+    problems: dict[int, list[Problem]] = field(default_factory=dict)
+    cleared: set[int] = field(default_factory=set)
+    targets: dict[int, str | None] = field(default_factory=dict)  # where it redirects from now on; None for nowhere
+
+
+def record_visits(connection: Connection, database: Database, visited: Sequence[Visited], now: datetime) -> None:
+    """Record the visits that are not on record yet."""
+    additions = Additions()
+    wanted = [Wanted(seen.url, None, to_due(seen.next_at)) for seen in visited]
+    ids, _ = ensure_resources(connection, database, wanted, additions)
+    states = lock_resources(connection, ids.values())
+    fresh = _unrecorded(connection, [(states[ids[seen.url]], seen) for seen in visited])
+    batch = _Batch(now, additions)
+    for state, seen in fresh:
+        _apply(batch, state, seen)
+    if fresh:
+        _write(connection, database, batch, {state.id: state for state, _ in fresh})
+    additions.write(connection, database)
+
+
+def _unrecorded(
+    connection: Connection, pairs: Sequence[tuple[ResourceState, Visited]]
+) -> list[tuple[ResourceState, Visited]]:
+    key = tuple_(visit.c.resource_id, visit.c.at)
+    by_key = {(state.id, to_micros(seen.at)): (state, seen) for state, seen in reversed(pairs)}
+    query = select(visit.c.resource_id, visit.c.at)
+    known = {tuple(row) for row in gather(connection, by_key, lambda part: query.where(key.in_(part)))}
+    return [pair for name, pair in reversed(by_key.items()) if name not in known]
+
+
+def _apply(batch: _Batch, state: ResourceState, seen: Visited) -> None:
+    outcome = seen.outcome
+    if outcome is Outcome.NEW and (seen.digest is None or seen.digest == state.digest):
+        outcome = Outcome.UNCHANGED
+    batch.visits.append((state, seen, outcome))
+    if outcome in _BAD:
+        state.failures += outcome is Outcome.FAILED
+        error = seen.error or FetchError(f"the visit {outcome.value}")
+        batch.problems.setdefault(state.id, []).append(
+            problem_of(error, stage=Stage.FETCH, subject=state.url, at=batch.now)
+        )
+        batch.cleared.discard(state.id)
+    else:
+        if state.failures or state.state in _BAD:
+            batch.cleared.add(state.id)
+        batch.problems.pop(state.id, None)
+        state.failures = 0
+        batch.targets[state.id] = seen.redirect_to if outcome is Outcome.REDIRECT else None
+    _describe(batch, state, seen, outcome)
+    _count(batch.additions, state, seen, outcome)
+
+
+def _describe(batch: _Batch, state: ResourceState, seen: Visited, outcome: Outcome) -> None:
+    if outcome is Outcome.NEW:
+        assert seen.digest is not None
+        _add_version(batch, state, seen, seen.digest)
+    elif outcome is Outcome.UNCHANGED:
+        state.etag = storable(seen.etag) or state.etag
+        state.last_modified = storable(seen.last_modified) or state.last_modified
+    batch.additions.add_to_house(f"state:{state.state}", -1)
+    batch.additions.add_to_house(f"state:{outcome.value}")
+    state.state = outcome.value
+    state.status = seen.status
+    state.visited_at = to_micros(seen.at)
+    state.due_at = to_due(seen.next_at)
+
+
+def _add_version(batch: _Batch, state: ResourceState, seen: Visited, digest: str) -> None:
+    record = seen.record or seen.body
+    if record is None:
+        raise ValueError(f"a new version of {seen.url} without a record")
+    state.versions += 1
+    state.digest = digest
+    state.blob_id = None
+    state.changed_at = to_micros(seen.at)
+    state.media_type = storable(seen.media_type)
+    state.etag = storable(seen.etag)
+    state.last_modified = storable(seen.last_modified)
+    batch.versions.append(
+        NewVersion(
+            resource_id=state.id,
+            number=state.versions,
+            taken_at=to_micros(seen.at),
+            digest=digest,
+            size=seen.size,
+            media_type=seen.media_type,
+            status=seen.status,
+            record=record,
+            body=seen.body or record,
+        )
+    )
+    batch.additions.add_to_house("versions")
+    batch.additions.add_to_house("bytes", seen.size)
+
+
+def _count(additions: Additions, state: ResourceState, seen: Visited, outcome: Outcome) -> None:
+    additions.add_to_house("visits")
+    additions.add(state.source_id, "visited")
+    additions.add(state.source_id, outcome.value)
+    additions.add(state.source_id, "bytes", seen.size)
+    additions.add(state.source_id, "seconds:fetch", seen.seconds)
+
+
+def _write(connection: Connection, database: Database, batch: _Batch, states: dict[int, ResourceState]) -> None:
+    refs = [ref for _, seen, _ in batch.visits for ref in (seen.record, seen.body)]
+    files = keep_files(connection, database, refs)
+    blobs = keep_blobs(connection, database, batch.versions, files)
+    for new in batch.versions:
+        states[new.resource_id].blob_id = blobs[states[new.resource_id].digest or ""]
+    write_resources(connection, states.values())
+    run_many(connection, insert(visit), [_visit_row(*seen, files) for seen in batch.visits])
+    keep_versions(connection, batch.versions, blobs, files)
+    list_for_graph(connection, resources={new.resource_id for new in batch.versions})
+    looped = _write_redirects(connection, database, batch, states)
+    clear_problems(connection, Stage.FETCH, [states[row].url for row in batch.cleared - looped])
+    keep_problems(connection, database, [one for many in batch.problems.values() for one in many])
+
+
+def _write_redirects(
+    connection: Connection, database: Database, batch: _Batch, states: dict[int, ResourceState]
+) -> set[int]:
+    targets = {row: url for row, url in batch.targets.items() if url or states[row].redirect_to is not None}
+    due = to_micros(batch.now)
+    wanted = [Wanted(url, states[row].source_id, due, states[row].hops + 1) for row, url in targets.items() if url]
+    ids, woken = ensure_resources(connection, database, wanted, batch.additions)
+    wake: dict[int, int] = dict(woken)
+    for state in states.values():
+        if state.due_at is not None:
+            wake[state.host_id] = min(state.due_at, wake.get(state.host_id, state.due_at))
+    wake_hosts(connection, wake)
+    edges = {row: ids[url] if url else None for row, url in targets.items()}
+    return change_redirects(connection, database, edges, states, now=batch.now, additions=batch.additions)
+
+
+def _visit_row(state: ResourceState, seen: Visited, outcome: Outcome, files: dict[str, int]) -> dict[str, Any]:
+    return {
+        "resource_id": state.id,
+        "at": to_micros(seen.at),
+        "outcome": outcome.value,
+        "status": seen.status,
+        "seconds": seen.seconds,
+        "size": seen.size,
+        **place_of(seen.record, files),
+    }

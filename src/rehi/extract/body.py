@@ -1,0 +1,44 @@
+"""A body: the bytes to be read, with what is known of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """Bytes with their address, their true media type and the charset that their server declared."""
+
+    raw: bytes
+    url: str
+    media_type: str
+    charset: str
+    max_text: int  # characters; a reader may stop there
+
+    @property
+    def file_name(self) -> str:
+        """The last segment of the URL's path, as a person would write it."""
+        return file_name(self.url)
+
+
+def file_name(url: str) -> str:
+    """The last segment of a URL's path; "" when there is none or the URL is no URL."""
+    try:
+        return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
+    except ValueError:
+        return ""
+
+
+def bare_type(media_type: str) -> str:
+    """The media type without its parameters, in lower case."""
+    return media_type.partition(";")[0].strip().lower()
+
+
+def charset_of(media_type: str) -> str:
+    """The charset parameter of a Content-Type; "" without one."""
+    found = _CHARSET.search(media_type)
+    return found[1].lower() if found else ""

@@ -1,0 +1,28 @@
+"""Characters: those that may stand in a text, and those that may not."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# What XML forbids, C1 controls, lone surrogates, non-characters, and what is invisible and tears words apart:
+# soft hyphens, zero-width spaces, byte order marks, bidirectional overrides.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
+    + "]"
+)
+_SPACES = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    """The text without forbidden characters, in NFC, with "\\n" as the only end of a line."""
+    text = _FORBIDDEN.sub("", _LINE_ENDS.sub("\n", text))
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """The text cleaned, on one line, and no longer than ``limit``."""
+    # Four times the limit leaves room for white space that goes, and keeps a title of a megabyte cheap.
+    return _SPACES.sub(" ", clean(text[: limit * 4])).strip()[:limit].rstrip()

@@ -1,0 +1,175 @@
+"""Decoding: bytes to text, whatever their charset is or claims to be."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from rehi.extract.mojibake import repair
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# What browsers read under these labels.
+_SUPERSETS = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030"}
+_NOT_FOR_BODIES = {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"}
+_LATIN = ("cp1252", "cp1257", "iso8859-15", "iso8859-13", "iso8859-4")
+# The letters beyond ASCII by which these languages are told to be read rightly.
+_ALPHABETS = {
+    "et": "õäöüšž",
+    "fi": "äöåšž",
+    "sv": "åäöé",
+    "lv": "āčēģīķļņōŗšūž",
+    "lt": "ąčęėįšųūž",
+    "de": "äöüß",
+    "en": "éèçñáó",
+}
+_SAMPLE = 200_000  # bytes that are looked at to choose
+_FEW_BAD = 50  # one bad byte to this many good sequences: still UTF-8, damaged by a careless template
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_TAGS = re.compile(rb"<[^>]{0,1000}>")
+_C1 = re.compile("[\x80-\x9f]")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_SIGN_IN_WORD = re.compile("(?<=[A-Za-z])[\xa1-\xbf×÷˙˛ˇ](?=[A-Za-z])")
+_META = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text, and the charset by which it was read, under the name that the web uses."""
+
+    text: str
+    charset: str
+
+
+def decode(raw: bytes, *, declared: str = "") -> Decoded:
+    """Read bytes as text: a byte order mark, UTF-8, the declared charset if it fits, else the best guess."""
+    decoded = _decode(raw, declared)
+    return Decoded(repair(decoded.text), _web_name(decoded.charset))
+
+
+def decode_markup(raw: bytes, *, declared: str = "") -> Decoded:
+    """The same for HTML and XML, which may declare a charset inside when their server does not."""
+    return decode(raw, declared=declared or charset_inside(raw))
+
+
+def charset_inside(raw: bytes) -> str:
+    """The charset that markup declares in its first bytes; "" without one."""
+    found = _XML.search(raw[:1024]) or _META.search(raw[:4096])
+    return found[1].decode("ascii", "replace").lower() if found else ""
+
+
+def wide_charset(raw: bytes) -> str:
+    """UTF-16 or UTF-32 by its mark, or UTF-16 without one by the zero bytes of its Latin letters; "" if neither."""
+    for mark, name in _BOMS[1:]:
+        if raw.startswith(mark):
+            return name
+    sample = raw[:2048]
+    even, odd = sample[0::2], sample[1::2]
+    if len(sample) >= 8 and odd.count(0) > len(odd) * 0.7 and even.count(0) < len(even) * 0.1:
+        return "utf-16-le"
+    if len(sample) >= 8 and even.count(0) > len(even) * 0.7 and odd.count(0) < len(odd) * 0.1:
+        return "utf-16-be"
+    return ""
+
+
+def _decode(raw: bytes, declared: str) -> Decoded:
+    if raw.startswith(codecs.BOM_UTF8):
+        return Decoded(raw[3:].decode("utf-8", "replace"), "utf-8")
+    if wide := wide_charset(raw):
+        return Decoded(raw.decode(wide, "replace").removeprefix("\ufeff"), wide[:6])
+    label = _codec(declared)
+    if label.startswith("iso2022") and b"\x1b" in raw:
+        return Decoded(raw.decode(label, "replace"), label)
+    text = _as_utf8(raw)
+    if text is not None:
+        return Decoded(text, "utf-8")
+    charset = _choose(raw, label)
+    return Decoded(raw.decode(charset, "replace"), charset)
+
+
+def _web_name(codec: str) -> str:
+    return re.sub(r"^cp(?=125\d$)", "windows-", re.sub(r"^iso8859-", "iso-8859-", codec))
+
+
+def _as_utf8(raw: bytes) -> str | None:
+    """UTF-8 if it is, or nearly is: then the few bad bytes are taken for Windows-1252."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if (
+            error.start >= len(raw) - 3
+            and error.reason == "unexpected end of data"
+            and not raw[: error.start].isascii()
+        ):
+            return raw[: error.start].decode("utf-8")  # cut in the middle of a character
+        around = raw[max(0, error.start - _SAMPLE // 2) : error.start + _SAMPLE // 2]
+    sample = around.decode("utf-8", "surrogateescape")
+    bad = len(_ESCAPED.findall(sample))
+    good = len(_BEYOND_ASCII.findall(sample)) - bad
+    if good < bad * _FEW_BAD:
+        return None
+    text = raw.decode("utf-8", "surrogateescape")
+    return _ESCAPED.sub(lambda found: _from_1252(ord(found[0]) - 0xDC00), text)
+
+
+def _from_1252(byte: int) -> str:
+    return bytes([byte]).decode("cp1252", "replace")
+
+
+def _choose(raw: bytes, label: str) -> str:
+    """The charset for bytes that are not UTF-8: the declared one unless the text says otherwise."""
+    from chardet import detect
+
+    sample = raw[:_SAMPLE]
+    guess = detect(sample, prefer_superset=True, compat_names=False)
+    guessed = _codec(guess["encoding"] or "")
+    if label and label not in _LATIN and label != "utf-8" and _fits(sample, label):
+        return label
+    alphabet = _ALPHABETS.get((guess["language"] or "")[:2].lower(), "")
+    if guessed not in _LATIN and not alphabet and (not label or _is_foreign(sample)):
+        return guessed or "cp1252"
+    candidates = [name for name in dict.fromkeys((label, guessed, *_LATIN)) if name and _fits(sample, name)]
+    # max keeps the first of equals: the declared one, then the guess.
+    return max(candidates, key=lambda name: _plausibility(sample.decode(name, "ignore"), alphabet), default="cp1252")
+
+
+def _is_foreign(sample: bytes) -> bool:
+    """More letters beyond ASCII than within: no language that is written in Latin letters looks so."""
+    words = _TAGS.sub(b"", sample)
+    beyond = sum(words.count(byte) for byte in range(0xC0, 0x100))
+    return beyond > sum(words.count(byte) for byte in range(0x41, 0x7B))
+
+
+def _plausibility(text: str, alphabet: str) -> int:
+    """Letters of the language speak for a reading; controls, signs amid words and foreign letters against it."""
+    score = -10 * len(_C1.findall(text)) - 3 * len(_SIGN_IN_WORD.findall(text))
+    if alphabet:
+        letters = [char for char in _BEYOND_ASCII.findall(text) if char.isalpha()]
+        score += sum(1 if char.lower() in alphabet else -1 for char in letters)
+    return score
+
+
+def _fits(sample: bytes, charset: str) -> bool:
+    try:
+        codecs.getincrementaldecoder(charset)().decode(sample)
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
+def _codec(label: str) -> str:
+    """Python's name for a charset label, as browsers understand it; "" for one that names no charset of text."""
+    try:
+        found = codecs.lookup(label.strip())
+    except (LookupError, ValueError):
+        return ""
+    if not getattr(found, "_is_text_encoding", True) or found.name in _NOT_FOR_BODIES:
+        return ""
+    return _SUPERSETS.get(found.name, found.name)

@@ -1,0 +1,176 @@
+"""HTML: the text that a visitor came to read, with title, language, links and what the head says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rehi.errors import Unreadable
+from rehi.extract.body import Body
+from rehi.extract.characters import one_line
+from rehi.extract.decode import decode_markup
+from rehi.extract.iri import MAX_LINKS, absolute, absolute_links
+from rehi.extract.paragraphs import part_lines
+from rehi.model.document import Document
+
+# Names in the menus of every page are noise, names in its body count. So the main part is read, unless that is so
+# little that the guess must be wrong.
+_LEAST_MAIN = 200  # characters
+_LEAST_SHARE = 0.1  # of all visible text
+_MAX_NODES = 20_000  # cells or lists that are looked at one by one
+
+_MAX_DEPTH = 4_000  # elements inside each other; the parser's time grows with the square: 0.7 s here, 2 min at 100,000
+
+_NESTING = re.compile(
+    r"<(/?)(?:div|span|ul|ol|dl|table|section|article|blockquote|center|form|nav|main)\b", re.IGNORECASE
+)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+_TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]*|!--.*?--)>", re.DOTALL)
+_BLOCKS = "p, div, ul, ol, table, h1, h2, h3, h4, section, article"
+_FRAME = frozenset({"nav", "header", "footer", "aside", "form", "menu"})
+_MAIN = frozenset({"article", "main"})
+_TOLD = {
+    "author": "author", "article:author": "author", "dc.creator": "author", "dcterms.creator": "author",
+    "description": "description", "og:description": "description", "dc.description": "description",
+    "keywords": "keywords", "og:site_name": "publisher", "dc.publisher": "publisher",
+    "date": "date", "dc.date": "date", "dcterms.issued": "date", "dcterms.created": "date",
+    "article:published_time": "date", "article:modified_time": "modified", "last-modified": "modified",
+}  # fmt: skip
+
+
+def read(body: Body) -> Document:
+    """Read an HTML page."""
+    from resiliparse.parse.html import HTMLTree
+
+    decoded = decode_markup(body.raw, declared=body.charset)
+    if _is_too_deep(decoded.text):
+        raise Unreadable("its elements are nested too deeply")
+    tree = HTMLTree.parse(decoded.text)
+    told = dict(_told(tree))
+    links = absolute_links(_base(tree, body.url), _hrefs(tree))
+    title = tree.title or told.pop("title", "") or _first_heading(tree)
+    return Document(
+        media_type=body.media_type,
+        text=_text(tree),
+        title=one_line(title),
+        charset=decoded.charset,
+        language=_language(tree),
+        links=links,
+        metadata=tuple((key, value) for key, value in told.items() if key != "title"),
+    )
+
+
+def has_markup(text: str) -> bool:
+    """Whether a string holds tags, as the texts inside feeds and JSON do."""
+    return "<" in text and _TAG.search(text) is not None
+
+
+def plain(fragment: str) -> str:
+    """The visible text of a fragment of HTML, every block a paragraph."""
+    from resiliparse.extract.html2text import extract_plain_text
+
+    if _is_too_deep(fragment):
+        return ""
+    return part_lines(extract_plain_text(fragment, main_content=False, links=False, list_bullets=False))
+
+
+def _is_too_deep(text: str) -> bool:
+    if text.count("<") <= _MAX_DEPTH:
+        return False
+    depth = 0
+    for found in _NESTING.finditer(text):
+        depth = max(0, depth - 1) if found[1] else depth + 1
+        if depth > _MAX_DEPTH:
+            return True
+    return False
+
+
+def _text(tree: Any) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    if tree.body is None:
+        return ""
+    _part_cells(tree)
+    whole = extract_plain_text(tree, main_content=False, links=False, list_bullets=False, alt_texts=True)
+    _keep_lists(tree)
+    main = extract_plain_text(tree, main_content=True, links=False, list_bullets=False, alt_texts=True)
+    enough = len(main) >= _LEAST_MAIN and len(main) >= len(whole) * _LEAST_SHARE
+    return part_lines(main if enough else whole)
+
+
+def _part_cells(tree: Any) -> None:
+    """Put a sign between the cells of a row, which would run into one word; not where cells serve as a layout."""
+    for cell in _some(tree.body.query_selector_all("td, th")):
+        following = cell.next_element
+        if following is None or cell.first_child is None or cell.query_selector(_BLOCKS) is not None:
+            continue
+        if cell.text.strip():
+            cell.append_child(tree.create_text_node("; "))
+
+
+def _keep_lists(tree: Any) -> None:
+    """Save lists of people from the reader of main parts, which takes every short ``ul`` for a menu but no ``ol``."""
+    for old in list(_some(tree.body.query_selector_all("ul"))):
+        parent = old.parent
+        if parent is None or not _is_content(old):
+            continue
+        new = tree.create_element("ol")
+        for child in list(old.child_nodes):
+            new.append_child(child)
+        parent.replace_child(new, old)
+
+
+def _is_content(items: Any) -> bool:
+    """A list that is no menu: outside the page's frame, and of words rather than links unless in its main element."""
+    node, inside_main = items.parent, False
+    while node is not None:
+        if node.tag in _FRAME:
+            return False
+        inside_main = inside_main or node.tag in _MAIN
+        node = node.parent
+    words = len(items.text.strip())
+    linked = sum(len(link.text) for link in _some(items.get_elements_by_tag_name("a")))
+    return inside_main or linked * 2 <= words
+
+
+def _some(nodes: Any) -> Iterator[Any]:
+    for count, node in enumerate(nodes):
+        if count >= _MAX_NODES:
+            return
+        yield node
+
+
+def _told(tree: Any) -> Iterator[tuple[str, str]]:
+    """What the meta elements say, the first of each kind."""
+    seen = set()
+    for meta in _some(tree.document.get_elements_by_tag_name("meta")):
+        name = (meta.getattr("name") or meta.getattr("property") or "").strip().lower()
+        key = "title" if name == "og:title" else _TOLD.get(name)
+        value = one_line(meta.getattr("content") or "", 1000)
+        if key and value and key not in seen:
+            seen.add(key)
+            yield key, value
+
+
+def _language(tree: Any) -> str:
+    root = tree.document.query_selector("html")
+    found = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
+    return found.replace("_", "-").lower() if _LANGUAGE.fullmatch(found) else ""
+
+
+def _first_heading(tree: Any) -> str:
+    heading = tree.document.query_selector("h1")
+    return heading.text if heading is not None else ""
+
+
+def _base(tree: Any, url: str) -> str:
+    base = tree.document.query_selector("base[href]")
+    return (absolute(url, base.getattr("href") or "") if base is not None else "") or url
+
+
+def _hrefs(tree: Any) -> Iterator[str]:
+    for count, link in enumerate(tree.document.query_selector_all("a[href], area[href]")):
+        if count >= MAX_LINKS * 10:
+            return
+        yield link.getattr("href") or ""

@@ -1,0 +1,41 @@
+"""IRIs: links made absolute, and free of what an IRI must not hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import quote
+
+MAX_LINKS = 5_000
+MAX_LENGTH = 4_000  # a longer one is data, not an address
+
+# Allowed by browsers in an address, forbidden in an IRI.
+_FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\xa0\ud800-\udfff\ufdd0-\ufdef\ufff0-\uffff]')
+_LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
+    """The links to web pages, absolute, in order, without repeats and fragments."""
+    found: dict[str, None] = {}
+    for link in dict.fromkeys(links):
+        if iri := absolute(base, link):
+            found[iri] = None
+            if len(found) >= MAX_LINKS:
+                break
+    return tuple(found)
+
+
+def absolute(base: str, link: str) -> str:
+    """One link as a browser would follow it, without its fragment; "" if it leads to no web page."""
+    import ada_url
+
+    if not link or len(link) > MAX_LENGTH:
+        return ""
+    try:
+        found = ada_url.join_url(base, link) if base else ada_url.normalize_url(link)
+    except (ValueError, UnicodeError):
+        return ""
+    found = found.partition("#")[0]
+    if not found.startswith(("http://", "https://")) or len(found) > MAX_LENGTH:
+        return ""
+    return _LONE_PERCENT.sub("%25", _FORBIDDEN.sub(lambda sign: quote(sign[0], safe="", errors="replace"), found))

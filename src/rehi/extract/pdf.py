@@ -1,0 +1,82 @@
+"""PDF: the text of its pages, hyphenated words joined, with what its metadata say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rehi.errors import Unreadable
+from rehi.extract.body import Body
+from rehi.extract.characters import clean, one_line
+from rehi.extract.mojibake import repair
+from rehi.extract.paragraphs import join_blocks, rejoin
+from rehi.model.document import Document
+
+MAX_PAGES = 2_000
+
+_MADE_FROM = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ", re.IGNORECASE)
+_NO_TITLE = {"untitled", "(anonymous)", "title"}
+_BROKEN_HYPHEN = re.compile("[\x02\ufffe]")  # PDFium's sign for a hyphen that a line break made; it eats the break
+_TOLD = {"Author": "author", "Subject": "description", "Keywords": "keywords", "CreationDate": "date"}
+_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
+
+
+def read(body: Body) -> Document:
+    """Read a PDF; one that is only pictures has an empty text."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(body.raw)
+    except pypdfium2.PdfiumError as error:
+        reason = "it is encrypted" if "assword" in str(error) else f"not a whole PDF ({error})"
+        raise Unreadable(reason) from error
+    try:
+        told = document.get_metadata_dict(skip_empty=True)
+        text = join_blocks(_pages(document), body.max_text)
+    except pypdfium2.PdfiumError as error:
+        raise Unreadable(f"its pages can't be read ({error})") from error
+    finally:
+        document.close()
+    title = _MADE_FROM.sub("", one_line(repair(told.get("Title", ""))))
+    title = "" if title.lower() in _NO_TITLE else title
+    return Document(
+        media_type=body.media_type,
+        text=text,
+        title=title or one_line(body.file_name),
+        metadata=tuple((_TOLD[key], _value(told[key])) for key in _TOLD if _value(told.get(key, ""))),
+    )
+
+
+def _pages(document: Any) -> Iterator[str]:
+    """The pages' texts; a page that can't be read is left out if another can."""
+    import pypdfium2
+
+    failed, count = 0, min(len(document), MAX_PAGES)
+    for number in range(count):
+        try:
+            yield _page_text(document, number)
+        except pypdfium2.PdfiumError:
+            failed += 1
+            if failed == count:
+                raise
+
+
+def _page_text(document: Any, number: int) -> str:
+    page = document[number]
+    try:
+        words = page.get_textpage()
+        try:
+            raw = words.get_text_range()
+        finally:
+            words.close()
+    finally:
+        page.close()
+    return rejoin(repair(clean(_BROKEN_HYPHEN.sub("-\n", raw))), wrapped=True)
+
+
+def _value(said: str) -> str:
+    said = one_line(repair(said), 1000)
+    if found := _DATE.match(said):
+        return "-".join(part for part in found.groups() if part)
+    return said

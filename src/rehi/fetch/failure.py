@@ -1,0 +1,122 @@
+"""A failure: what libcurl reports, told as one of our errors in a sentence that a person can read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import pycurl
+
+from rehi.errors import (
+    AddressDenied,
+    BadAnswer,
+    BadEncoding,
+    ConnectFailed,
+    DnsFailed,
+    FetchError,
+    TimedOut,
+    TlsFailed,
+    TooLarge,
+    Truncated,
+)
+
+_TOO_LARGE_FIELD = 100  # CURLE_TOO_LARGE, and below the HTTP/2 and HTTP/3 streams: pycurl has no names for them
+_HTTP2_STREAM = 92
+_HTTP3 = 95
+_QUIC_CONNECT = 96
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What is known when a transfer has failed."""
+
+    code: int
+    message: str  # libcurl's own
+    errno: int
+    port: int
+    denied: str  # an address that the guard refused
+    opened: bool  # whether another address was tried
+    answered: bool  # whether the headers had come
+    seconds: float
+    connected: bool
+    looked_up: bool
+
+
+_PLAIN: dict[int, tuple[type[FetchError], str]] = {
+    pycurl.E_COULDNT_RESOLVE_HOST: (DnsFailed, "the name has no address"),
+    pycurl.E_PARTIAL_FILE: (Truncated, "the connection closed before the whole body had come"),
+    pycurl.E_GOT_NOTHING: (ConnectFailed, "the connection was closed without an answer"),
+    pycurl.E_BAD_CONTENT_ENCODING: (BadEncoding, "the body is not compressed as its headers say"),
+    pycurl.E_FILESIZE_EXCEEDED: (TooLarge, "the body is larger than allowed"),
+    pycurl.E_URL_MALFORMAT: (AddressDenied, "the URL can't be requested"),
+    pycurl.E_OUT_OF_MEMORY: (ConnectFailed, "there was not enough memory for the request"),
+    pycurl.E_HTTP2: (ConnectFailed, "the HTTP/2 connection broke"),
+    _HTTP2_STREAM: (ConnectFailed, "the HTTP/2 connection broke"),
+    _HTTP3: (ConnectFailed, "the HTTP/3 connection broke"),
+    _QUIC_CONNECT: (ConnectFailed, "the HTTP/3 connection could not be made"),
+    _TOO_LARGE_FIELD: (BadAnswer, "the headers of the answer are too large"),
+}
+_TLS = frozenset(
+    {
+        pycurl.E_SSL_CONNECT_ERROR,
+        pycurl.E_PEER_FAILED_VERIFICATION,
+        pycurl.E_SSL_CERTPROBLEM,
+        pycurl.E_SSL_CIPHER,
+        pycurl.E_SSL_CACERT_BADFILE,
+        pycurl.E_SSL_ISSUER_ERROR,
+        pycurl.E_SSL_CRL_BADFILE,
+        pycurl.E_SSL_INVALIDCERTSTATUS,
+        pycurl.E_SSL_PINNEDPUBKEYNOTMATCH,
+        pycurl.E_USE_SSL_FAILED,
+    }
+)
+
+
+def translate(failure: Failure) -> FetchError:
+    """The error that a failed transfer amounts to; its message lacks only the host's name."""
+    kind, reason = _explain(failure)
+    return kind(reason)
+
+
+def _explain(failure: Failure) -> tuple[type[FetchError], str]:
+    code = failure.code
+    if failure.denied and not failure.opened and code == pycurl.E_COULDNT_CONNECT:
+        return AddressDenied, f"its address {failure.denied} is not public and not among fetch.allow_private"
+    if code in _PLAIN:
+        return _PLAIN[code]
+    if code in _TLS:
+        return TlsFailed, f"no trusted connection could be made ({_in_words(failure.message)})"
+    if code == pycurl.E_OPERATION_TIMEDOUT:
+        return TimedOut, _late(failure)
+    if code in (pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_FTP_WEIRD_SERVER_REPLY):
+        return BadAnswer, f"the answer is not proper HTTP ({_in_words(failure.message)})"
+    if code == pycurl.E_COULDNT_CONNECT:
+        return ConnectFailed, f"nobody answers on port {failure.port}{_system_reason(failure.errno)}"
+    if code == pycurl.E_RECV_ERROR and "chunk" in failure.message:
+        return BadAnswer, f"the body's chunks are malformed ({_in_words(failure.message)})"
+    if code in (pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR):
+        place = "in the middle of the answer" if failure.answered else "before the answer"
+        return ConnectFailed, f"the connection broke {place} ({_in_words(failure.message)})"
+    return ConnectFailed, f"the visit failed ({_in_words(failure.message)})"
+
+
+def _late(failure: Failure) -> str:
+    if "too slow" in failure.message.lower():
+        return "it all but stopped sending"
+    if not failure.looked_up:
+        return f"its name could not be looked up within {failure.seconds:.1f} seconds"
+    if not failure.connected:
+        return f"no connection could be made within {failure.seconds:.1f} seconds"
+    if not failure.answered:
+        return f"it gave no answer within {failure.seconds:.1f} seconds"
+    return f"the body had not come within {failure.seconds:.1f} seconds"
+
+
+def _system_reason(errno: int) -> str:
+    return f" ({os.strerror(errno).lower()})" if errno else ""
+
+
+def _in_words(message: str) -> str:
+    """libcurl's message as the middle of a sentence."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in message[:200]).split()).rstrip(".")
+    return line[:1].lower() + line[1:] if line[1:2].islower() else line or "no reason was given"

@@ -1,0 +1,89 @@
+"""The guard: which addresses and ports may be connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from rehi.errors import SettingsError
+
+# The standard library's is_global differs between Python's patch releases, and says yes to multicast.
+_CLOSED_V4 = tuple(
+    IPv4Network(text)
+    for text in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carriers' own addresses
+        "127.0.0.0/8",
+        "169.254.0.0/16",  # link-local, where clouds answer with credentials
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",  # documentation, as are 198.51.100.0/24 and 203.0.113.0/24
+        "192.88.99.0/24",  # relays of 6to4
+        "192.168.0.0/16",
+        "198.18.0.0/15",  # benchmarks
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",  # multicast, reserved, broadcast
+    )
+)
+# All that has been given out to the public lies in here; unique local, link-local and multicast addresses do not.
+_OPEN_V6 = IPv6Network("2000::/3")
+_CLOSED_V6 = tuple(
+    IPv6Network(text)
+    for text in (
+        "2001::/23",  # protocol assignments, Teredo among them
+        "2001:db8::/32",  # documentation, as is 3fff::/20
+        "3fff::/20",
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+class Guard:
+    """Says which addresses are public, or private but allowed, and which ports may be visited."""
+
+    def __init__(self, *, allow_private: Iterable[str], ports: Iterable[int]) -> None:
+        self._allowed = tuple(_network(text) for text in allow_private)
+        self._ports = frozenset(ports)
+        wrong = sorted(port for port in self._ports if not 0 < port < 65536)
+        if wrong:
+            raise SettingsError(f"fetch.ports: {wrong[0]} is not a port; ports are numbers from 1 to 65535")
+
+    def admits_port(self, port: int) -> bool:
+        """Whether a URL may name this port."""
+        return port in self._ports
+
+    def admits(self, address: str) -> bool:
+        """Whether this very address may be connected; what is not an address may not."""
+        try:
+            parsed = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        return self._is_open(parsed)
+
+    def _is_open(self, address: IPv4Address | IPv6Address) -> bool:
+        if any(address in network for network in self._allowed):
+            return True
+        if isinstance(address, IPv4Address):
+            return not any(address in network for network in _CLOSED_V4)
+        inner = _embedded(address)
+        if inner is not None:
+            return self._is_open(inner)
+        return address in _OPEN_V6 and not any(address in network for network in _CLOSED_V6)
+
+
+def _embedded(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address leads to: mapped, 6to4 or NAT64."""
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(text.strip())
+    except ValueError as error:
+        raise SettingsError(
+            f"fetch.allow_private: {text!r} is not a network; write one as in 127.0.0.0/8, with zeros after the prefix"
+        ) from error

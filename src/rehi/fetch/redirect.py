@@ -1,0 +1,31 @@
+"""A redirect: the URL that an answer sends us to."""
+
+from __future__ import annotations
+
+from rehi.model.visit import Answer
+
+_STATUSES = frozenset({301, 302, 303, 307, 308})
+_MAX_LOCATION = 8_192  # characters; longer ones are mistakes or attacks
+
+
+def redirect_target(url: str, answer: Answer) -> str:
+    """Where the answer to ``url`` leads, absolute and without fragment; empty when it leads nowhere."""
+    if answer.status not in _STATUSES:
+        return ""
+    location = answer.header("Location").strip()
+    if not location or len(location) > _MAX_LOCATION:
+        return ""
+    import ada_url
+
+    # Servers send raw UTF-8 here more often than Latin-1, and never both.
+    as_bytes = location.encode("latin-1", "replace")
+    try:
+        location = as_bytes.decode("utf-8")
+    except UnicodeDecodeError:
+        location = as_bytes.decode("latin-1")
+    try:
+        target = ada_url.URL(location, base=url)
+    except ValueError:
+        return ""
+    target.hash = ""
+    return str(target.href)

@@ -1,0 +1,124 @@
+"""A query: SPARQL text, checked and made ready for any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from rehi.errors import QueryError
+from rehi.graph.tokens import Token, TokenKind, place, tokenise
+from rehi.graph.vocabulary import PREFIXES
+
+LONGEST = 100_000  # bytes; queries of people and of programs have a few hundred
+
+_SILENT = (TokenKind.SPACE, TokenKind.COMMENT)
+_UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"})
+
+
+class QueryKind(StrEnum):
+    """What a query answers with."""
+
+    SOLUTIONS = "solutions"  # SELECT
+    BOOLEAN = "boolean"  # ASK
+    TRIPLES = "triples"  # CONSTRUCT, DESCRIBE
+
+
+_KINDS = {
+    "SELECT": QueryKind.SOLUTIONS,
+    "ASK": QueryKind.BOOLEAN,
+    "CONSTRUCT": QueryKind.TRIPLES,
+    "DESCRIBE": QueryKind.TRIPLES,
+}
+
+
+def kind_of(query: str) -> QueryKind:
+    """What the query answers with; QueryError if it is none."""
+    return _kind(query, _tokens(query))
+
+
+def prepare(query: str) -> str:
+    """The query with the well-known prefixes that it uses declared, lines kept; QueryError if it may not be asked.
+
+    It may not change anything, and it may not reach out: engines answer from what was harvested. The embedded engine
+    also makes sure of that by other means, since what a parser takes for SERVICE can be hidden from any tokeniser.
+    """
+    query = query.removeprefix("\ufeff")
+    tokens = _tokens(query)
+    _kind(query, tokens)
+    for token in tokens:
+        if token.kind is TokenKind.OPEN:
+            raise QueryError(f"the string that begins at {place(query, token.start)} does not end")
+        if _reaches_out(token):
+            raise QueryError(
+                f"SERVICE at {place(query, token.start)}: a query can't ask other servers; "
+                "only what was harvested is answered from"
+            )
+    missing = _missing_prefixes(query, tokens)
+    return "".join(f"PREFIX {prefix}: <{PREFIXES[prefix]}> " for prefix in missing) + query
+
+
+def _tokens(query: str) -> list[Token]:
+    try:
+        size = len(query.encode())
+    except UnicodeEncodeError as error:
+        raise QueryError("the query holds half a character (a lone surrogate)") from error
+    if size > LONGEST:
+        raise QueryError(f"the query is {size:,} bytes long; {LONGEST:,} are allowed")
+    return [token for token in tokenise(query) if token.kind not in _SILENT]
+
+
+def _kind(query: str, tokens: Sequence[Token]) -> QueryKind:
+    verb = next(iter(tokens[_prologue_end(tokens) :]), None)
+    if verb is None:
+        raise QueryError("the query is empty; it begins with SELECT, ASK, CONSTRUCT or DESCRIBE")
+    word = verb.text.upper()
+    if word in _UPDATES:
+        raise QueryError(f"{word} at {place(query, verb.start)} is an update; only queries are answered here")
+    if word not in _KINDS:
+        raise QueryError(
+            f"a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE, not with {verb.text[:40]!r} "
+            f"({place(query, verb.start)})"
+        )
+    return _KINDS[word]
+
+
+def _prologue_end(tokens: Sequence[Token]) -> int:
+    at = 0
+    while at < len(tokens) and tokens[at].kind is TokenKind.WORD:
+        match tokens[at].text.upper():
+            case "PREFIX":
+                at += 3
+            case "BASE" | "VERSION":
+                at += 2
+            case _:
+                break
+    return at
+
+
+def _reaches_out(token: Token) -> bool:
+    """Whether a parser may see SERVICE here, also where words run together, as in ``1SERVICE:a`` or ``trueSERVICE``."""
+    match token.kind:
+        case TokenKind.WORD | TokenKind.LANGUAGE:
+            return "service" in token.text.lower()
+        case TokenKind.NAME:
+            return "service" in token.prefix.lower()
+        case TokenKind.IRI:  # "(?a<5)SERVICE#>": a comparison and a comment that look like an IRI
+            return "service" in token.text.lower().partition(")")[2]
+        case _:
+            return False
+
+
+def _missing_prefixes(query: str, tokens: Sequence[Token]) -> list[str]:
+    end = _prologue_end(tokens)
+    declared = {token.prefix for token in tokens[:end] if token.kind is TokenKind.NAME}
+    missing: dict[str, None] = {}
+    for token in tokens[end:]:
+        if token.kind is not TokenKind.NAME or token.prefix in declared:
+            continue
+        if token.prefix not in PREFIXES:
+            raise QueryError(
+                f"the prefix {token.prefix + ':'!r} at {place(query, token.start)} is not declared; "
+                f"begin the query with PREFIX {token.prefix}: <…>"
+            )
+        missing[token.prefix] = None
+    return sorted(missing)

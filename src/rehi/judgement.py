@@ -1,0 +1,147 @@
+"""The judgement: what a visit came to, and the record that is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rehi.archive import Archive, Kept
+from rehi.errors import AddressDenied, BadStatus, FetchError, RedirectLoop, RobotsDenied
+from rehi.fetch import redirect_target
+from rehi.frontier import next_visit
+from rehi.model.version import Digest, RecordRef
+from rehi.model.visit import Answer, Outcome, Visit, Visited, VisitTask
+from rehi.ports import Ledger
+from rehi.settings import FetchSettings
+from rehi.sources import normalise
+
+NOT_MODIFIED = 304
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(slots=True)
+class Judge:
+    """Decides on a batch of visits, and keeps them in the archive before anyone is told."""
+
+    archive: Archive
+    ledger: Ledger
+    settings: FetchSettings
+
+    def keep(self, finished: Sequence[tuple[VisitTask, Visit]], *, now: datetime) -> list[Visited]:
+        """Append every answer worth keeping, sync once, and say what each visit came to."""
+        bodies = dict(self.ledger.find_body({visit.answer.digest for _, visit in finished if visit.answer}))
+        visited = [self._judge(task, visit, bodies, now) for task, visit in finished]
+        self.archive.sync()
+        return visited
+
+    def enter(self, kept: Sequence[Kept], *, now: datetime) -> list[Visited]:
+        """What the archive holds of visits that the catalogue has not heard of."""
+        bodies = dict(self.ledger.find_body({item.digest for item in kept}))
+        visited = []
+        for item in kept:
+            if item.body is not None:
+                bodies.setdefault(item.digest, item.body)
+            visited.append(self._enter(item, bodies.get(item.digest), now))
+        return visited
+
+    def _judge(self, task: VisitTask, visit: Visit, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
+        answer = visit.answer
+        if answer is None:
+            return self._failure(task, visit, visit.error or BadStatus("there was no answer"), now)
+        with answer.body:
+            try:
+                return self._answered(task, visit, answer, bodies, now)
+            except FetchError as error:
+                return self._failure(task, visit, error, now)
+
+    def _answered(
+        self, task: VisitTask, visit: Visit, answer: Answer, bodies: dict[Digest, RecordRef], now: datetime
+    ) -> Visited:
+        if answer.status == NOT_MODIFIED and task.body is not None and task.digest is not None:
+            record = self.archive.keep_duplicate(visit, body=task.body)
+            return self._success(task.url, visit, answer, Outcome.UNCHANGED, record, task.body, now, task.digest)
+        if answer.status in REDIRECTS:
+            target = self._target(task, answer)
+            record = self.archive.keep(visit)
+            return self._success(task.url, visit, answer, Outcome.REDIRECT, record, None, now, redirect_to=target)
+        if not 200 <= answer.status < 300:
+            raise BadStatus(f"the server answered {answer.status} {answer.reason}".rstrip())
+        known = bodies.get(answer.digest)
+        record = self.archive.keep(visit) if known is None else self.archive.keep_duplicate(visit, body=known)
+        body = bodies.setdefault(answer.digest, record)
+        outcome = Outcome.UNCHANGED if answer.digest == task.digest else Outcome.NEW
+        return self._success(task.url, visit, answer, outcome, record, body, now, answer.digest)
+
+    def _target(self, task: VisitTask, answer: Answer) -> str:
+        target = normalise(redirect_target(task.url, answer))
+        if target is None or not target.startswith(("http://", "https://")):
+            raise BadStatus(f"the server answered {answer.status} with no usable Location")
+        if target == task.url:
+            raise RedirectLoop("it redirects to itself")
+        if task.hops >= self.settings.max_redirects:
+            raise RedirectLoop(f"more than {self.settings.max_redirects} redirects in a row led here")
+        return target
+
+    def _success(
+        self,
+        url: str,
+        visit: Visit,
+        answer: Answer,
+        outcome: Outcome,
+        record: RecordRef,
+        body: RecordRef | None,
+        now: datetime,
+        digest: Digest | None = None,
+        redirect_to: str = "",
+    ) -> Visited:
+        return Visited(
+            url=url,
+            at=visit.started_at,
+            outcome=outcome,
+            next_at=next_visit(url, error=None, failures=0, now=now, settings=self.settings),
+            status=answer.status,
+            seconds=visit.seconds,
+            size=answer.size,
+            digest=digest,
+            media_type=answer.header("content-type"),
+            etag=answer.header("etag"),
+            last_modified=answer.header("last-modified"),
+            record=record,
+            body=body,
+            redirect_to=redirect_to,
+        )
+
+    def _failure(self, task: VisitTask, visit: Visit, error: FetchError, now: datetime) -> Visited:
+        forbidden = isinstance(error, RobotsDenied | AddressDenied)
+        return Visited(
+            url=task.url,
+            at=visit.started_at,
+            outcome=Outcome.FORBIDDEN if forbidden else Outcome.FAILED,
+            next_at=next_visit(task.url, error=error, failures=task.failures, now=now, settings=self.settings),
+            status=visit.answer.status if visit.answer else 0,
+            seconds=visit.seconds,
+            error=error,
+        )
+
+    def _enter(self, kept: Kept, body: RecordRef | None, now: datetime) -> Visited:
+        if kept.redirect_to:
+            outcome = Outcome.REDIRECT
+        else:
+            outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
+        headers = {name.lower(): value for name, value in kept.headers}
+        return Visited(
+            url=kept.url,
+            at=kept.at,
+            outcome=outcome,
+            next_at=next_visit(kept.url, error=None, failures=0, now=now, settings=self.settings),
+            status=kept.status,
+            size=kept.size,
+            digest=None if kept.redirect_to else kept.digest,
+            media_type=kept.media_type,
+            etag=headers.get("etag", ""),
+            last_modified=headers.get("last-modified", ""),
+            record=kept.record,
+            body=None if kept.redirect_to else body,
+            redirect_to=kept.redirect_to,
+        )

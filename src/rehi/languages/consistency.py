@@ -1,0 +1,97 @@
+"""Consistency: what the names of one text say of one another.
+
+A name that was found once is found wherever it stands in the text, inflected or alone ("Katrin Paio" and later
+"Paiole"), and it stands for the same thing everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from rehi.languages.sentences import Token
+from rehi.languages.spans import Span, without_overlaps
+from rehi.model.document import NameKind
+
+MAX_WORDS = 6  # longer names are not looked for again
+MIN_LETTERS = 3
+
+Forms = Callable[[int], frozenset[str]]  # the basic forms, lower-case, that the token with this number may have
+_Prefix = tuple[str, ...]
+
+
+def _prefix(span: Span, tokens: Sequence[Token]) -> _Prefix:
+    return tuple(token.text for token in tokens[span.first : span.end - 1])
+
+
+def agree(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> list[Span]:
+    """The spans, those of a minority relabelled as the clear majority of their name says."""
+    votes: dict[tuple[_Prefix, str], Counter[NameKind]] = defaultdict(Counter)
+    for span in spans:
+        for form in forms(span.end - 1):
+            votes[_prefix(span, tokens), form][span.kind] += 1
+    agreed: list[Span] = []
+    for span in spans:
+        prefix = _prefix(span, tokens)
+        tally = max((votes[prefix, form] for form in forms(span.end - 1)), key=lambda each: each.total())
+        kind, count = tally.most_common(1)[0]
+        agreed.append(span._replace(kind=kind) if count > 2 * tally[span.kind] else span)
+    return agreed
+
+
+def _known(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> dict[_Prefix, dict[str, NameKind]]:
+    known: dict[_Prefix, dict[str, NameKind]] = defaultdict(dict)
+    counts: Counter[str] = Counter()
+    for span in spans:
+        if span.end - span.first > MAX_WORDS:
+            continue
+        last = tokens[span.end - 1].text
+        alone = span.end - span.first == 1 or (span.kind is NameKind.PERSON and last[1:].islower())
+        for form in forms(span.end - 1):
+            known[_prefix(span, tokens)].setdefault(form, span.kind)
+            if alone and len(last) >= MIN_LETTERS:
+                known[()].setdefault(form, span.kind)
+                counts[form] += 1
+    _drop_doubtful(known[()], counts, spans, tokens, forms)
+    return known
+
+
+def _drop_doubtful(
+    known: dict[str, NameKind], counts: Counter[str], spans: Sequence[Span], tokens: Sequence[Token], forms: Forms
+) -> None:
+    """Forget single words that stand unmarked much more often than marked: the model had its reasons."""
+    taken = {at for span in spans for at in range(span.first, span.end)}
+    for at, token in enumerate(tokens):
+        if at not in taken and token.text[:1].isupper():
+            counts.subtract(form for form in forms(at) if form in known)
+    for form in [form for form in known if counts[form] < 0 or len(form) < MIN_LETTERS]:
+        del known[form]
+
+
+def _again(
+    spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, may_begin: Callable[[int], bool]
+) -> Iterator[Span]:
+    known = _known(spans, tokens, forms)
+    sizes = sorted({len(prefix) for prefix in known}, reverse=True)
+    taken = {at for span in spans for at in range(span.first, span.end)}
+    for first in range(len(tokens)):
+        if first in taken or not tokens[first].text[:1].isupper() or not may_begin(first):
+            continue
+        for size in sizes:
+            last = first + size
+            if last >= len(tokens) or not taken.isdisjoint(range(first, last + 1)):
+                continue
+            ends = known.get(tuple(token.text for token in tokens[first:last]), {})
+            kinds = [ends[form] for form in forms(last) if form in ends] if tokens[last].text[:1].isupper() else []
+            if kinds:
+                yield Span(first, last + 1, kinds[0])
+                break
+
+
+def spread(
+    spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, may_begin: Callable[[int], bool]
+) -> list[Span]:
+    """The spans and those where one of their names stands unmarked; ``may_begin`` says where a name can."""
+    if not spans:
+        return []
+    return without_overlaps([*spans, *_again(spans, tokens, forms, may_begin)])

@@ -1,0 +1,217 @@
+"""The features of words by which the Estonian model knows names.
+
+The model was trained with EstNLTK's features; these are the same, built from vabamorf's readings without EstNLTK's
+layers, and kept per word: what a word gives to itself and to its four neighbours never changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rehi.languages.et_gazetteer import MAX_WORDS, Gazetteer
+from rehi.languages.et_morphology import Analysis
+
+_OFFSETS = (-1, -2, 1, 2)
+_QUOTES = frozenset("”„“")
+_INNER_UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
+_FOR_NEIGHBOURS = ("iu", "au", "ad", "cu", "cd", "cs", "cp", "cds", "cdt")
+
+
+class Word(NamedTuple):
+    """What the model sees of one word wherever it stands."""
+
+    lemma: str
+    part: str
+    proper: bool
+    capital: bool
+    own: tuple[str, ...]
+    to_neighbours: tuple[tuple[str, ...], ...]  # in the order of _OFFSETS
+
+
+class _Place:
+    """One word in its text: what depends on the words around it."""
+
+    __slots__ = ("extra", "first", "gazetteer", "word")
+
+    def __init__(self, word: Word, first: bool) -> None:
+        self.word = word
+        self.first = first
+        self.gazetteer: tuple[str, ...] = ()
+        self.extra: tuple[str, ...] = ()
+
+
+def _shape(text: str) -> list[str]:
+    tests = {
+        "iu": text[:1].isupper(),
+        "au": text.isupper(),
+        "ad": text.isdigit(),
+        "ao": not any(c.isalnum() for c in text),
+        "aan": text.isalnum(),
+        "cu": any(c.isupper() for c in text),
+        "cd": any(c.isdigit() for c in text),
+        "cs": not text.isalnum(),
+        "cp": "'" in text,
+        "cds": "-" in text,
+        "cdt": "." in text,
+    }
+    return [name for name, holds in tests.items() if holds]
+
+
+def _lemma(reading: Analysis, parts: list[str], text: str) -> str:
+    """The lemma in the form that the model knows: what comes before the ending, in lower case."""
+    marked = "_".join(parts) + ("+" + reading.ending if reading.ending else "") or text
+    if len(marked) > 1:
+        cut = marked.rfind("=")
+        if cut == -1:
+            cut = marked.rfind("+")
+        if cut > 0:
+            marked = marked[:cut]
+        marked = _INNER_UNDERSCORE.sub("", marked)
+    return marked.lower()
+
+
+def _own(lemma: str, part: str, shape: Iterable[str]) -> list[str]:
+    own = [f"{name}[0]=y" for name in shape]
+    for size in (3, 4):
+        if len(lemma) >= size:
+            own += (f"p{size}[0]={lemma[:size]}", f"s{size}[0]={lemma[-size:]}")
+    if "-" in lemma:
+        before, after = lemma.split("-", 1)
+        own += (f"bdash[0]={before}", f"adash[0]={after}")
+    own += (f"lem[0]={lemma}", f"pos[0]={part}")
+    return own
+
+
+@lru_cache(30_000)
+def _describe(text: str, readings: tuple[Analysis, ...]) -> Word:
+    shape = _shape(text)
+    first = readings[0] if readings else Analysis(text, "", "", "")
+    parts = _root_parts(first.root)
+    lemma = _lemma(first, parts, text)
+    part = "_" + "|".join(sorted({each.part_of_speech for each in readings})) + "_"
+    proper = len(readings) == 1 and first.part_of_speech == "H"
+    sign = ["pun"] if part == "_Z_" else []
+    own = _own(lemma, part, [*shape, *sign])
+    last = parts[-1].lower() if len(parts) > 1 else ""
+    if last:
+        own += (f"pref[0]={parts[0].lower()}", f"post[0]={last}")
+    case = first.form.split(" ")[1:2]
+    own += [f"case[0]={each}" for each in case]
+    endings = sorted({each.ending for each in readings})
+    if endings not in ([], [""], ["0"]):
+        own.append("end[0]=" + "|".join(endings))
+    flags = [name for name in (*shape, *sign) if name in _FOR_NEIGHBOURS or name == "pun"] + ["prop"] * proper
+    values = [("lem", lemma), ("pos", part)]
+    if "-" in lemma:
+        values.append(("adash", lemma.split("-", 1)[1]))
+    if last:
+        values.append(("post", last))
+    shared = tuple(
+        tuple([f"{name}[{at}]=y" for name in flags] + [f"{name}[{at}]={value}" for name, value in values])
+        for at in _OFFSETS
+    )
+    return Word(lemma, part, proper, "iu" in shape, tuple(own), shared)
+
+
+def _root_parts(root: str) -> list[str]:
+    if root in ("_", "-", "+", "="):
+        return [root]
+    return [part.replace("+", "").replace("=", "") for group in root.split("-") for part in group.split("_")]
+
+
+def _look_up(places: Sequence[_Place], gazetteer: Gazetteer) -> None:
+    """Mark the words of phrases that the gazetteer knows."""
+    for at, place in enumerate(places):
+        if not place.word.capital:
+            continue
+        phrase = ""
+        for end in range(at, min(at + MAX_WORDS, len(places))):
+            phrase = f"{phrase} {places[end].word.lemma}" if phrase else places[end].word.lemma
+            labels = gazetteer.labels(phrase)
+            if labels:
+                for each in places[at : end + 1]:
+                    each.gazetteer = labels
+
+
+def _gather(rows: Sequence[Sequence[_Place]], texts: Sequence[Sequence[str]]) -> None:
+    """Share over the whole text what is known of each word that is written with a capital somewhere inside a sentence."""
+    capital = {
+        place.word.lemma
+        for row, words in zip(rows, texts, strict=True)
+        for at, place in enumerate(row)
+        if at and place.word.capital and words[at - 1] not in _QUOTES
+    }
+    around: dict[str, list[tuple[_Place | None, _Place, _Place | None]]] = defaultdict(list)
+    for row in rows:
+        for at, place in enumerate(row):
+            if place.word.lemma in capital:
+                after = row[at + 1] if at + 1 < len(row) else None
+                around[place.word.lemma].append((row[at - 1] if at else None, place, after))
+    for group in around.values():
+        before = [each for each, _, _ in group if each is not None]
+        after_all = [each for _, _, each in group if each is not None]
+        extra = ["iuoc[0]=y"]
+        extra += ["pprop[0]=y"] * any(each.word.proper for each in before)
+        extra += ["nprop[0]=y"] * any(each.word.proper for each in after_all)
+        extra += [f"pgaz[0]={label}" for label in sorted({label for each in before for label in each.gazetteer})]
+        extra += [f"ngaz[0]={label}" for label in sorted({label for each in after_all for label in each.gazetteer})]
+        shared = tuple(extra)
+        for _, place, _ in group:
+            place.extra = shared
+
+
+def _pair(place: _Place, other: _Place, at: int) -> list[str]:
+    """What a word and its neighbour are together; the neighbour before it stands first in the gazetteer's pair only."""
+    mine, theirs = place.word, other.word
+    found = [
+        f"lem[0]|lem[{at}]={mine.lemma}|{theirs.lemma}",
+        f"pos[0]|pos[{at}]={mine.part}|{theirs.part}",
+    ]
+    if mine.capital and theirs.capital:
+        found.append(f"iu[0]|iu[{at}]=y|y")
+    if place.gazetteer and other.gazetteer:
+        if at < 0:
+            found += [f"gaz[-1]|gaz[0]={a}|{b}" for a in other.gazetteer for b in place.gazetteer]
+        else:
+            found += [f"gaz[0]|gaz[1]={a}|{b}" for a in place.gazetteer for b in other.gazetteer]
+    return found
+
+
+def _features(row: Sequence[_Place], at: int) -> list[str]:
+    place = row[at]
+    found = [*place.word.own, *place.extra]
+    if place.first:
+        found.append("fsnt[0]=y")
+        if place.word.capital:
+            found.append("iu[0]|fsnt[0]=y|y")
+    found += [f"gaz[0]={label}" for label in place.gazetteer]
+    size = len(row)
+    for index, offset in enumerate(_OFFSETS):
+        there = at + offset
+        if 0 <= there < size:
+            other = row[there]
+            found += other.word.to_neighbours[index]
+            if other.first:
+                found.append(f"fsnt[{offset}]=y")
+            if other.gazetteer:
+                found += [f"gaz[{offset}]={label}" for label in other.gazetteer]
+            if offset in (-1, 1):
+                found += _pair(place, other, offset)
+    return found
+
+
+def features(
+    texts: Sequence[Sequence[str]], readings: Sequence[Sequence[tuple[Analysis, ...]]], gazetteer: Gazetteer
+) -> list[list[list[str]]]:
+    """The features of each word of each sentence; the sentences of one text help one another."""
+    rows = [
+        [_Place(_describe(word, found), at == 0) for at, (word, found) in enumerate(zip(words, analyses, strict=True))]
+        for words, analyses in zip(texts, readings, strict=True)
+    ]
+    _look_up([place for row in rows for place in row], gazetteer)
+    _gather(rows, texts)
+    return [[_features(row, at) for at in range(len(row))] for row in rows]

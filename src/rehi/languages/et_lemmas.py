@@ -1,0 +1,123 @@
+"""Basic forms of Estonian names: "Katrin Paiole" is Katrin Paio.
+
+Only the last word of a name is inflected, with the adjectives that agree with it. Which of a word's readings is right is
+often open ("Tamme" may be Tamm or Tamme), so all are kept, the likeliest first; the whole text decides later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rehi.languages.et_gazetteer import Gazetteer
+from rehi.languages.et_morphology import Analysis
+from rehi.model.document import NameKind
+
+# Endings that few names have by nature. The disambiguator takes an unknown name as a nominative too readily: "Paiole".
+_TELLING = ("le", "ga", "lt", "st", "sse", "ks", "l", "s", "ni", "d", "t", "i", "ile", "iga", "id", "ist", "il")
+_VOWELS = frozenset("aeiouõäöüyаеёиоуыэюя")
+_NAMELIKE = frozenset("HSAYGCUO")
+_GENITIVE_AGREES = frozenset({"sg ter", "sg es", "sg ab", "sg kom", "pl ter", "pl es", "pl ab", "pl kom"})
+_CLITICS = ("ki", "gi")
+MAX_FORMS = 4
+
+
+class Basic(NamedTuple):
+    """The possible basic forms of a name, likeliest first."""
+
+    before: tuple[str, ...]  # the words before the last
+    last: tuple[str, ...]  # what the last may be
+
+    def name(self, last: str) -> str:
+        """The whole name with this last word."""
+        return " ".join((*self.before, last))
+
+
+def _as_written(lemma: str, surface: str) -> str:
+    """The lemma with the capitals of the text."""
+    if len(surface) > 1 and surface.isupper() and not lemma.isupper():
+        return lemma.upper()
+    if surface[:1].isupper():
+        return lemma[:1].upper() + lemma[1:]
+    if surface[:1].islower():
+        return lemma[:1].lower() + lemma[1:]
+    return lemma
+
+
+def _is_telling(reading: Analysis) -> bool:
+    """Whether a reading takes off an ending that hardly belongs to the name itself."""
+    return reading.ending in _TELLING and reading.lemma[-1:].lower() in _VOWELS
+
+
+def _score(reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str]) -> float:
+    score = 4.0 if reading.lemma.lower() in chosen else 0.0
+    listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
+    score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
+    if form != surface and _is_telling(reading) and len(reading.ending) + len(form) >= len(surface):
+        unknown = not (known.is_given_name(surface) or known.is_place(surface))
+        score += 5.0 if unknown and (len(reading.ending) > 1 or kind is NameKind.PLACE) else 1.0
+    score += 0.5 * (reading.part_of_speech == "H")
+    return score
+
+
+def _last_forms(
+    surface: str, all_readings: Sequence[Analysis], in_context: Sequence[Analysis], kind: NameKind, known: Gazetteer
+) -> tuple[str, ...]:
+    if not surface.isalpha() and "-" not in surface:
+        return (surface,)
+    chosen = frozenset(each.lemma.lower() for each in in_context if each.part_of_speech in _NAMELIKE)
+    scores: dict[str, float] = defaultdict(float)
+    for reading in (*in_context, *all_readings):
+        form = _as_written(reading.lemma, surface)
+        if reading.part_of_speech in _NAMELIKE and form and form[:1].isalpha():
+            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen))
+    ranked = sorted(scores, key=lambda form: -scores[form])
+    return tuple(ranked[:MAX_FORMS]) or (surface,)
+
+
+def _agreeing(words: Sequence[str], in_context: Sequence[Sequence[Analysis]]) -> list[str]:
+    """The words before the last, adjectives that agree with the last in their basic form."""
+    before = list(words[:-1])
+    forms = {each.form for each in in_context[-1]} if in_context else set()
+    for at in range(len(before) - 1, -1, -1):
+        readings = in_context[at]
+        agreeing = [
+            each
+            for each in readings
+            if each.part_of_speech in "ACO" and (each.form in forms or (each.form[3:] == "g" and forms & _GENITIVE_AGREES))
+        ]
+        if not agreeing or len(agreeing) < len(readings):
+            break
+        before[at] = _as_written(agreeing[0].lemma, before[at])
+    return before
+
+
+def basic_forms(
+    words: Sequence[str],
+    in_context: Sequence[Sequence[Analysis]],
+    all_of_last: Sequence[Analysis],
+    kind: NameKind,
+    known: Gazetteer,
+) -> Basic:
+    """The possible basic forms of a name, given the readings of its words."""
+    before = list(words[:-1]) if kind is NameKind.PERSON else _agreeing(words, in_context)
+    return Basic(tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known))
+
+
+def settle(basics: Sequence[tuple[NameKind, str, Basic]]) -> list[tuple[str, ...]]:
+    """For each name (kind, surface, forms) its forms with the likeliest first, after all names of the text have had a say.
+
+    The form wins that explains the most of the different surfaces: beside "Mari Tamm" and "Mari Tammele", "Tamme" is Tamm.
+    """
+    explained: dict[tuple[NameKind, str, str], set[str]] = defaultdict(set)
+    for kind, surface, basic in basics:
+        context = "" if kind is NameKind.PERSON else " ".join(basic.before)
+        for form in basic.last:
+            explained[kind, context, form].add(surface.split()[-1] if kind is NameKind.PERSON else surface)
+    settled: list[tuple[str, ...]] = []
+    for kind, _, basic in basics:
+        context = "" if kind is NameKind.PERSON else " ".join(basic.before)
+        counts = {form: len(explained[kind, context, form]) for form in basic.last}
+        settled.append(tuple(sorted(basic.last, key=lambda form: -counts[form])))
+    return settled

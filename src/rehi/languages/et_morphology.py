@@ -1,0 +1,85 @@
+"""The morphology of a sentence: what vabamorf makes of each word, in context.
+
+Analysing a word costs 57 µs and choosing among its analyses in the sentence 50 µs. Analyses of words without context
+are kept (20,000 of them), so that only the choice is paid for again: 9,000 words/s become 13,000 to 20,000. The result
+differs from analysing whole sentences in 9 of 32,890 words, all at the beginning of a sentence.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from rehi.languages.et_package import lexicons, vabamorf_module
+
+_PHONETIC = str.maketrans("", "", "~?]<")
+_COMPOUND = str.maketrans("", "", "_+=")
+_LONGEST = 100  # a longer word is data
+
+
+class Analysis(NamedTuple):
+    """One reading of a word."""
+
+    root: str  # parts of a compound divided by "_": "linna_valitsus"
+    ending: str
+    part_of_speech: str  # "H" is a proper name
+    form: str  # "sg g", as vabamorf writes it
+
+    @property
+    def lemma(self) -> str:
+        """The basic form."""
+        return self.root if self.root in ("_", "+", "=") else self.root.translate(_COMPOUND)
+
+
+class _Word(NamedTuple):
+    raw: Any  # the analyser's own object
+    readings: tuple[Analysis, ...]
+
+
+def _plain(root: str) -> str:
+    """A root without marks of pronunciation, unless it is made of nothing else."""
+    return root.translate(_PHONETIC) or root
+
+
+def _safe(word: str) -> str:
+    """A word as the analyser can take it: no surrogates, no NUL, not endless."""
+    if len(word) > _LONGEST:
+        word = word[:_LONGEST]
+    if not word.isascii():
+        word = word.encode("utf-8", "replace").decode("utf-8")
+    return word.replace("\0", " ")
+
+
+class Morphology:
+    """The analyser with its lexicons; one per process, as its library has global state."""
+
+    def __init__(self) -> None:
+        self._library = vabamorf_module()
+        analyser, disambiguator = lexicons()
+        self._analyser = self._library.Vabamorf(str(analyser), str(disambiguator))
+        self._word = lru_cache(20_000)(self._analyse)
+
+    def _analyse(self, word: str) -> _Word:
+        library = self._library
+        found = self._analyser.analyze(library.StringVector([_safe(word)]), False, True, True, True, False)
+        raw = list(found[0][1])
+        return _Word(library.WordAnalysis(_safe(word), library.AnalysisVector(raw)), _readings(raw))
+
+    def readings(self, word: str) -> tuple[Analysis, ...]:
+        """All readings that a word can have, whatever stands around it."""
+        return self._word(word).readings
+
+    def sentence(self, words: list[str]) -> list[tuple[Analysis, ...]]:
+        """The readings of each word that fit the sentence; mostly one."""
+        chosen = self._analyser.disambiguate(self._library.SentenceAnalysis([self._word(word).raw for word in words]))
+        return [_readings(raw) for _, raw in chosen]
+
+
+def _readings(raw: Any) -> tuple[Analysis, ...]:
+    return tuple([Analysis(_plain(each.root), each.ending, each.partofspeech, each.form) for each in raw])
+
+
+@cache
+def morphology() -> Morphology:
+    """The analyser, loaded once per process (0.2 s, 22 MB)."""
+    return Morphology()

@@ -1,0 +1,28 @@
+"""People's names: what is given and what is family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+PARTICLES = frozenset("von van de der den da di du la le del della dos af zu zur ter ten bin ibn el al ben mac".split())
+TITLES = frozenset(
+    "dr prof professor hr pr prl härra proua preili sir lady lord mr mrs ms miss mme dipl mag phd insener isa ema onu tädi "
+    "president minister peaminister rektor kindral kolonel major kapten piiskop the".split()
+)
+
+
+def is_title(word: str) -> bool:
+    """Whether a word stands before a name without being part of it."""
+    return word.rstrip(".").lower() in TITLES
+
+
+def split_person(words: Sequence[str], is_given_name: Callable[[str], bool]) -> tuple[str, str]:
+    """Given and family name. A lone word is the family's unless it is known as a given name."""
+    if not words:
+        return "", ""
+    if len(words) == 1:
+        return (words[0], "") if is_given_name(words[0]) else ("", words[0])
+    cut = len(words) - 1
+    while cut > 1 and words[cut - 1].lower() in PARTICLES:
+        cut -= 1
+    return " ".join(words[:cut]), " ".join(words[cut:])

@@ -1,0 +1,48 @@
+"""Spans: names as stretches of a text's tokens, before they become mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rehi.languages.sentences import Token
+from rehi.model.document import NameKind
+
+KINDS = {"PER": NameKind.PERSON, "ORG": NameKind.ORGANISATION, "LOC": NameKind.PLACE}
+
+
+class Span(NamedTuple):
+    """A name in the tokens ``first`` to ``end``, half-open, counted over the whole text."""
+
+    first: int
+    end: int
+    kind: NameKind
+
+
+def read_labels(labels: Iterable[str], base: int) -> list[Span]:
+    """The spans that a sentence's labels (O, B-PER, I-PER …) describe; ``base`` is its first token's number."""
+    found: list[Span] = []
+    first, kind = -1, ""
+    for at, label in enumerate([*labels, "O"], base):
+        if first >= 0 and (label[:2] != "I-" or label[2:] != kind):
+            found.append(Span(first, at, KINDS[kind]))
+            first = -1
+        if first < 0 and label != "O":
+            first, kind = at, label[2:]
+    return found
+
+
+def without_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order; of those that overlap the longest stays."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda each: (each.first, -each.end)):
+        if not kept or span.first >= kept[-1].end:
+            kept.append(span)
+        elif span.end - span.first > kept[-1].end - kept[-1].first:
+            kept[-1] = span
+    return kept
+
+
+def words_of(span: Span, tokens: Sequence[Token]) -> list[str]:
+    """The words of a span."""
+    return [token.text for token in tokens[span.first : span.end]]

@@ -1,0 +1,80 @@
+"""An identity: what one document says of one entity, gathered from its mentions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from rehi.link.slug import slug
+from rehi.model.document import Annotations, Mention, NameKind
+from rehi.model.entity import EntityKey, Identity
+
+
+def link(annotations: Annotations) -> tuple[Identity, ...]:
+    """The identities of a document in the order of their keys, whatever the order of the mentions.
+
+    A surname alone is counted to the one person of the document who bears it; if there are two, or none, it stays an
+    entity of its own.
+    """
+    groups: dict[EntityKey, list[Mention]] = defaultdict(list)
+    for mention in annotations.mentions:
+        if found := slug(mention.name):
+            groups[EntityKey(mention.kind, found)].append(mention)
+    bearers = _bearers(groups)
+    extra: Counter[EntityKey] = Counter()
+    for surname, person in bearers.items():
+        extra[person] += len(groups[surname])
+    kept = sorted((key for key in groups if key not in bearers), key=str)
+    return tuple(_identity(key, groups[key], extra=extra[key]) for key in kept)
+
+
+def _bearers(groups: Mapping[EntityKey, Sequence[Mention]]) -> dict[EntityKey, EntityKey]:
+    """Surnames that stand alone, each with the only person of the document who bears it."""
+    persons: dict[str, set[EntityKey]] = defaultdict(set)
+    for key, mentions in groups.items():
+        if key.kind is NameKind.PERSON and not _is_single(mentions):
+            for mention in mentions:
+                persons[slug(mention.family)].add(key)
+    found = {}
+    for key, mentions in groups.items():
+        if key.kind is NameKind.PERSON and _is_single(mentions) and len(persons[key.slug]) == 1:
+            (found[key],) = persons[key.slug]
+    return found
+
+
+def _is_single(mentions: Sequence[Mention]) -> bool:
+    return all(len(mention.name.split()) == 1 for mention in mentions)
+
+
+def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int) -> Identity:
+    names = [_tidy(mention.name) for mention in mentions]
+    forms = {form for form in (*names, *(_tidy(lemma) for m in mentions for lemma in m.lemmas)) if form}
+    parts = [(_tidy(m.given), _tidy(m.family)) for m in mentions if m.given or m.family]
+    given, family = _best_parts(parts) if key.kind is NameKind.PERSON else ("", "")
+    return Identity(
+        key=key,
+        name=_best(names),
+        given=given,
+        family=family,
+        lemmas=tuple(sorted(forms | {form.lower() for form in forms})),
+        count=len(mentions) + extra,
+    )
+
+
+def _tidy(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _best(names: Iterable[str]) -> str:
+    """The form to show: not in capitals throughout, not in small letters, then the most frequent."""
+    counts = Counter(names)
+    return min(counts, key=lambda name: (*_oddity(name), -counts[name], name))
+
+
+def _best_parts(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    counts = Counter(parts)
+    return min(counts, key=lambda pair: (*_oddity(" ".join(pair)), -counts[pair], pair), default=("", ""))
+
+
+def _oddity(name: str) -> tuple[bool, bool]:
+    return name.isupper(), name[:1].islower()

@@ -1,0 +1,84 @@
+"""A plain list of URLs, one on each line.
+
+Empty lines and lines that begin with # are passed over. A line without blanks or quotes is one URL, commas and all.
+In others the first field that is a URL counts, so that a column of a table will do; a URL amid a sentence is no field.
+An address without a scheme (``www.example.ee/news``) gets ``http://`` when it stands first, or after a number as in
+rankings.
+
+A list is what a person asked for: unlike in a crawl log, no type is turned away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from rehi.model.source import Finding, Found, Malformed, Rejected
+from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
+from rehi.sources.media import EXTENSIONS
+from rehi.sources.urls import decode_url, is_visitable, normalise
+
+_DNS = Rejected("dns")
+_SCHEME = Rejected("scheme")
+
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]{1,30}:\S", re.IGNORECASE)
+_BARE = re.compile(r"(?:[\w-]{1,63}\.){1,30}(?P<top>[^\W\d_]{2,63}|xn--[a-z0-9-]{1,59})(?::\d{1,5})?(?P<path>[/?]\S*)?")
+_QUOTES_OR_BLANKS = re.compile(r"[\s\"'<>]")
+_SEPARATORS = (re.compile(r"[\t,|\"'<>]+"), re.compile(r"[\t,;|\"'<>]+"))
+
+
+def read_url_list(lines: Iterable[bytes], *, start: int = 0) -> Iterator[Finding]:
+    """One finding for each line after the first ``start``, which are passed over."""
+    for number, line in enumerate(islice(lines, start, None), start + 1):
+        if is_blank(line):
+            yield BLANK
+        elif len(line) > MAX_LINE:
+            yield Malformed(number, shorten(line), LONG_LINE)
+        else:
+            yield _judge(line) or Malformed(number, shorten(line.removeprefix(BOM).strip()), "no URL in this line")
+
+
+def is_url_line(line: bytes) -> bool:
+    """Whether a line names a page that can be visited."""
+    return len(line) <= MAX_LINE and isinstance(_judge(line), Found)
+
+
+def _judge(line: bytes) -> Found | Rejected | None:
+    text = decode_url(line.removeprefix(BOM).strip())
+    url = _find(text)
+    if url is not None:
+        return Found(url)
+    if not _OTHER_SCHEME.match(text):
+        return None
+    return _DNS if text.startswith("dns:") else _SCHEME
+
+
+def _find(text: str) -> str | None:
+    if not _QUOTES_OR_BLANKS.search(text) and (url := _visitable(text, bare=True)):
+        return url
+    for separators in _SEPARATORS:
+        fields = [field.strip() for field in separators.split(text) if field.strip()]
+        first = next((at for at, field in enumerate(fields) if not field.isdecimal()), 0)
+        for at, field in enumerate(fields):
+            if url := _visitable(field.split()[0] if at == first else field, bare=at == first):
+                return url
+    return None
+
+
+def _visitable(field: str, *, bare: bool) -> str | None:
+    if not _WEB.match(field) or " " in field:
+        if not (bare and _is_bare(field)):
+            return None
+        field = f"http://{field}"
+    url = normalise(field)
+    return url if url is not None and is_visitable(url) else None
+
+
+def _is_bare(field: str) -> bool:
+    """Whether it looks like an address without its scheme, and not like the name of a file (.pl is Poland, though)."""
+    match = _BARE.fullmatch(field)
+    if match is None:
+        return False
+    return match["path"] is not None or len(match["top"]) == 2 or match["top"].lower() not in EXTENSIONS

@@ -1,0 +1,1 @@
+"""Testing: contracts for engines, and real parts to test with."""

@@ -1,0 +1,1 @@
+"""The contracts: what each port promises, as tests that every engine runs."""

@@ -1,0 +1,145 @@
+"""What the catalogue promises of the index: what people look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from rehi.errors import NotFound
+from rehi.model.document import NameKind
+from rehi.model.entity import EntityKey
+from rehi.model.listing import DocumentFilter, Page
+from rehi.ports import Catalogue
+from rehi.testing.contracts.catalogue_samples import (
+    PAIO,
+    add,
+    at,
+    bring,
+    came,
+    claim,
+    failed,
+    place,
+    says,
+    understood,
+)
+
+HOME, NEWS = "http://www.tartu.ee/", "https://news.example.ee/100%25_sure"
+
+
+def _fill(catalogue: Catalogue) -> None:
+    catalogue.record([came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)], [], now=at(1))
+    home, news, other = claim(catalogue, 1)
+    catalogue.record_reads(
+        [
+            understood(home, says("Katrin Paio", count=2), place("Tartu", 3), title="Õnne 100% ALGUS"),
+            understood(news, place("Tartu"), title="News", language="en", media_type="application/pdf"),
+            understood(other, title="Other"),
+        ],
+        now=at(2),
+    )
+
+
+class IndexContract:
+    """The port Index."""
+
+    def test_documents_come_in_the_order_of_their_urls_page_by_page(self, catalogue: Catalogue) -> None:
+        urls = [f"http://a.ee/{page:02}" for page in range(10)]
+        add(catalogue, *reversed(urls))
+        rows, total = catalogue.documents(DocumentFilter(), Page(limit=3, offset=4))
+        assert ([row.url for row in rows], total) == (urls[4:7], 10)
+
+    def test_a_row_says_what_is_known(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        row = catalogue.document(catalogue.resource_id(HOME))
+        assert (row.host, row.state, row.status, row.title) == ("www.tartu.ee", "new", 200, "Õnne 100% ALGUS")
+        assert (row.media_type, row.language, row.versions, row.names) == ("text/html", "et", 1, 5)
+        assert (row.visited_at, row.changed_at) == (at(1), at(1))
+
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            (DocumentFilter(host="tartu"), [HOME]),
+            (DocumentFilter(host="TARTU"), [HOME]),
+            (DocumentFilter(media_type="application/pdf"), [NEWS]),
+            (DocumentFilter(language="en"), [NEWS]),
+            (DocumentFilter(text="õnne"), [HOME]),
+            (DocumentFilter(text="100%"), [HOME, NEWS]),
+            (DocumentFilter(text="%"), [HOME, NEWS]),
+            (DocumentFilter(text="_"), [NEWS]),
+            (DocumentFilter(text="WWW.TARTU"), [HOME]),
+            (DocumentFilter(text="x" * 100_000), []),
+            (DocumentFilter(text="\0nul"), []),
+            (DocumentFilter(entity=PAIO), [HOME]),
+            (DocumentFilter(entity=EntityKey(NameKind.PLACE, "tartu")), [HOME, NEWS]),
+            (DocumentFilter(entity=EntityKey(NameKind.PLACE, "tartu"), language="en"), [NEWS]),
+            (DocumentFilter(entity=EntityKey(NameKind.PLACE, "nowhere")), []),
+            (DocumentFilter(source_id=1), []),
+        ],
+    )
+    def test_filters_pick_documents(self, catalogue: Catalogue, where: DocumentFilter, expected: list[str]) -> None:
+        _fill(catalogue)
+        rows, total = catalogue.documents(where, Page())
+        assert ([row.url for row in rows], total) == (expected, len(expected))
+
+    def test_documents_of_a_source_can_be_picked(self, catalogue: Catalogue) -> None:
+        add(catalogue, "http://a.ee/")
+        second = add(catalogue, "http://b.ee/", "http://a.ee/", name="other")
+        rows, _ = catalogue.documents(DocumentFilter(source_id=second.id), Page())
+        assert [row.url for row in rows] == ["http://b.ee/"]
+
+    def test_what_is_not_there_is_not_found(self, catalogue: Catalogue) -> None:
+        for ask in (
+            lambda: catalogue.document(99),
+            lambda: catalogue.resource_id("http://nowhere.ee/"),
+            lambda: catalogue.entity(PAIO),
+        ):
+            with pytest.raises(NotFound):
+                ask()
+        assert catalogue.names_on(99) == []
+        assert catalogue.derived_of(99) is None
+
+    def test_names_on_a_page_come_most_mentioned_first(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        names = catalogue.names_on(catalogue.resource_id(HOME))
+        assert [(name.name, name.count) for name in names] == [("Tartu", 3), ("Katrin Paio", 2)]
+
+    def test_entities_are_found_by_the_beginning_of_any_form_in_any_case(self, catalogue: Catalogue) -> None:
+        bring(catalogue, HOME, "one", says("Õnne Šmidt", lemmas=("Žanna",)), place("100%_Küla"), when=1)
+        for name in ("õnne", "ÕNNE Š", "žAN", "Õnne Šmidt", ""):
+            assert PAIO in [row.key for row in catalogue.find_entities(name, Page())]
+        for name in ("nne", "Šmidt", "%", "_", "õnne šmidtx", "\0", "x" * 5000):
+            assert PAIO not in [row.key for row in catalogue.find_entities(name, Page())] or name == "\0"
+        assert [row.name for row in catalogue.find_entities("100%_K", Page())] == ["100%_Küla"]
+
+    def test_entities_come_most_mentioned_first_page_by_page(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        assert [(row.name, row.documents) for row in catalogue.find_entities("", Page())] == [
+            ("Tartu", 2), ("Katrin Paio", 1),
+        ]  # fmt: skip
+        assert [row.name for row in catalogue.find_entities("", Page(limit=1, offset=1))] == ["Katrin Paio"]
+
+    def test_problems_come_newest_first(self, catalogue: Catalogue) -> None:
+        for when, url in enumerate(("http://a.ee/", "http://b.ee/", "http://c.ee/")):
+            catalogue.record([failed(url, when)], [], now=at(when))
+        problems, total = catalogue.problems(stage=None, page=Page(limit=2))
+        assert ([problem.subject for problem in problems], total) == (["http://c.ee/", "http://b.ee/"], 3)
+
+    def test_totals_add_up(self, catalogue: Catalogue) -> None:
+        add(catalogue, HOME, NEWS, "http://waits.ee/")
+        _fill(catalogue)
+        catalogue.record([failed("http://f.ee/", 3)], [], now=at(3))
+        totals = catalogue.totals(now=at(3))
+        assert (totals.sources, totals.hosts, totals.resources, totals.waiting) == (1, 5, 5, 1)
+        assert (totals.visits, totals.versions, totals.documents, totals.bytes_seen) == (4, 3, 3, 11)
+        assert (totals.mentions, totals.problems, totals.to_read) == (6, 1, 0)
+        assert totals.entities == {NameKind.PERSON: 1, NameKind.PLACE: 1, NameKind.ORGANISATION: 0}
+        assert totals.outcomes == {"new": 3, "failed": 1, "waiting": 1}
+        assert totals.media_types == {"text/html": 2, "application/pdf": 1}
+        assert totals.languages == {"et": 2, "en": 1}
+        assert totals.to_describe == 3 + 3 + 2
+        assert catalogue.totals(now=at(10**8)).waiting == 5
+
+    def test_hostile_names_are_kept(self, catalogue: Catalogue) -> None:
+        long = EntityKey(NameKind.PERSON, "x" * 9000)
+        bring(catalogue, HOME, "one", says("X" * 9000 + "\0\ud800", key=long), when=1)
+        assert catalogue.entity(long).name == "X" * 9000 + "?"
+        assert catalogue.find_entities("xxx", Page())[0].key == long

@@ -1,0 +1,130 @@
+"""Samples: visits, readings and names for the catalogue's contract."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.model.document import NameKind
+from rehi.model.entity import EntityKey, Identity
+from rehi.model.source import Source, SourceKind
+from rehi.model.version import Digest, RecordRef
+from rehi.model.visit import HostLease, Outcome, Visited
+from rehi.model.work import DocumentFacts, HostRelease, ReadResult, ReadTask
+from rehi.ports import Catalogue
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+MONTH = 30 * 86_400.0
+
+
+def at(seconds: float) -> datetime:
+    """A moment that many seconds after NOW."""
+    return NOW + timedelta(seconds=seconds)
+
+
+def digest_of(body: str) -> Digest:
+    """The digest of a body."""
+    return Digest("sha256:" + hashlib.sha256(body.encode()).hexdigest())
+
+
+def came(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, next_in: float = MONTH) -> Visited:
+    """A visit that brought a body."""
+    place = ref or RecordRef("a.warc.gz", int(when * 1000), 100)
+    return Visited(
+        url=url, at=at(when), outcome=Outcome.NEW, next_at=at(when + next_in), status=200, seconds=0.5, size=len(body),
+        digest=digest_of(body), media_type="text/html", etag=f'"{body}"', last_modified="yesterday",
+        record=place, body=place,
+    )  # fmt: skip
+
+
+def unchanged(url: str, when: float, *, etag: str = "") -> Visited:
+    """A visit that brought nothing new."""
+    return Visited(url=url, at=at(when), outcome=Outcome.UNCHANGED, next_at=at(when + MONTH), status=304, etag=etag)
+
+
+def redirected(url: str, to: str, when: float = 0) -> Visited:
+    """A visit that was sent elsewhere."""
+    return Visited(
+        url=url, at=at(when), outcome=Outcome.REDIRECT, next_at=at(when + MONTH), status=301, redirect_to=to
+    )
+
+
+def failed(
+    url: str, when: float = 0, *, error: FetchError | None = None, outcome: Outcome = Outcome.FAILED
+) -> Visited:
+    """A visit that went wrong."""
+    return Visited(
+        url=url, at=at(when), outcome=outcome, next_at=at(when + 3600), status=503,
+        error=error or BadStatus("the server answered 503"),
+    )  # fmt: skip
+
+
+def given_back(lease: HostLease, ready: float = 0, *, delay: float = 1.0, failed: bool = False) -> HostRelease:
+    """A lease given back."""
+    return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failed=failed)
+
+
+def add(catalogue: Catalogue, *urls: str, name: str = "list.txt", when: float = 0) -> Source:
+    """A source with these URLs taken in."""
+    source = catalogue.add_source(kind=SourceKind.URL_LIST, name=name, location=f"/{name}", size=10, now=at(when))
+    catalogue.take_in(source, urls, position=len(urls), counts={"lines": len(urls)}, now=at(when))
+    return catalogue.source(source.id)
+
+
+def lease_one(catalogue: Catalogue, when: float = 0, *, worker: str = "one", ttl: float = 60) -> HostLease:
+    """The only host that is ready."""
+    leases = catalogue.lease(worker=worker, hosts=5, urls=5, ttl=ttl, now=at(when))
+    assert len(leases) == 1
+    return leases[0]
+
+
+def claim(catalogue: Catalogue, when: float = 0, *, worker: str = "one", limit: int = 10) -> list[ReadTask]:
+    """Read tasks."""
+    return list(catalogue.claim_reads(worker=worker, limit=limit, ttl=60, now=at(when)))
+
+
+PAIO = EntityKey(NameKind.PERSON, "katrin-paio")
+
+
+def says(
+    name: str, *, key: EntityKey = PAIO, count: int = 1, given: str = "", family: str = "", lemmas: tuple[str, ...] = ()
+) -> Identity:
+    """What a document says of an entity."""
+    every = tuple(sorted({name, name.lower(), *lemmas}))
+    return Identity(key=key, name=name, given=given, family=family, lemmas=every, count=count)
+
+
+def place(name: str, count: int = 1) -> Identity:
+    """What a document says of a place."""
+    return says(name, key=EntityKey(NameKind.PLACE, name.lower()), count=count)
+
+
+def understood(
+    task: ReadTask, *identities: Identity, title: str = "A title", language: str = "et", media_type: str = "text/html"
+) -> ReadResult:
+    """A document that was read."""
+    facts = DocumentFacts(
+        media_type=media_type, title=title, language=language, characters=100,
+        derived=RecordRef("derived.warc.gz", task.id * 10, 10),
+    )  # fmt: skip
+    return ReadResult(task=task, document=facts, identities=identities, seconds=(("extract", 0.25), ("enrich", 0.5)))
+
+
+def misread(task: ReadTask, error: RehiError) -> ReadResult:
+    """A document that could not be read."""
+    return ReadResult(task=task, error=error, seconds=(("extract", 0.25),))
+
+
+def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
+    """Visit a URL and read what came; the resource's id."""
+    catalogue.record([came(url, body, when)], [], now=at(when))
+    for task in claim(catalogue, when):
+        catalogue.record_reads([understood(task, *identities, title=title or url)], now=at(when))
+    return catalogue.resource_id(url)
+
+
+def drain(catalogue: Catalogue) -> None:
+    """Tell the graph everything, and forget it."""
+    while work := catalogue.graph_work(limit=100):
+        catalogue.graph_done(work, statements={})

@@ -1,0 +1,158 @@
+"""The executor's contract: what every engine behind the Executor port must do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import Future, wait
+from typing import Any
+
+import pytest
+
+from rehi.errors import NotText, ReaderCrashed, ReadTimeout, ReadTooLarge
+from rehi.ports import Executor
+
+PATIENCE = 30.0  # seconds that a test waits for a future, far more than any needs
+
+
+def greet(name: str, *, mark: str = "!") -> str:
+    """Work that succeeds."""
+    return f"Tere, {name}{mark}"
+
+
+def refuse(reason: str) -> None:
+    """Work that raises one of our own errors."""
+    raise NotText(reason)
+
+
+def stumble() -> None:
+    """Work that raises an ordinary error."""
+    raise ValueError("no such number")
+
+
+class Stubborn(Exception):
+    """An error that can be pickled but not unpickled."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first)
+        self.second = second
+
+
+def raise_stubborn() -> None:
+    """Work that raises an error which does not survive the journey."""
+    raise Stubborn("one", "two")
+
+
+def return_unpicklable() -> Any:
+    """Work whose result can't travel."""
+    return lambda: None
+
+
+def hog(megabytes: int) -> int:
+    """Work that takes memory, and touches it."""
+    held = [bytes(1 << 20) + b"x" for _ in range(megabytes)]
+    return len(held)
+
+
+def sleep(seconds: float) -> float:
+    """Work that takes its time."""
+    time.sleep(seconds)
+    return seconds
+
+
+def die(number: int) -> None:
+    """Work that kills its process by a signal."""
+    os.kill(os.getpid(), number)
+    time.sleep(PATIENCE)
+
+
+def leave(code: int) -> None:
+    """Work that ends its process without a word."""
+    os._exit(code)
+
+
+def ask_to_exit() -> None:
+    """Work that thinks it is a program."""
+    raise SystemExit(3)
+
+
+class ExecutorContract:
+    """Subclass it with an ``executor`` fixture: 2 workers, a timeout of 1.5 seconds, 300 MB of memory."""
+
+    def test_work_gives_its_result(self, executor: Executor) -> None:
+        assert executor.submit(greet, "Mari", mark="?").result(PATIENCE) == "Tere, Mari?"
+
+    def test_it_says_how_many_run_at_once(self, executor: Executor) -> None:
+        assert executor.workers == 2
+
+    def test_many_tasks_all_come_home(self, executor: Executor) -> None:
+        futures = [executor.submit(greet, str(number)) for number in range(300)]
+        assert [future.result(PATIENCE) for future in futures] == [f"Tere, {number}!" for number in range(300)]
+
+    def test_our_own_errors_arrive_as_they_were(self, executor: Executor) -> None:
+        with pytest.raises(NotText, match="a picture"):
+            executor.submit(refuse, "a picture").result(PATIENCE)
+
+    def test_ordinary_errors_arrive_as_they_were(self, executor: Executor) -> None:
+        with pytest.raises(ValueError, match="no such number"):
+            executor.submit(stumble).result(PATIENCE)
+
+    def test_an_error_that_can_not_travel_is_named(self, executor: Executor) -> None:
+        with pytest.raises(ReaderCrashed, match="Stubborn"):
+            executor.submit(raise_stubborn).result(PATIENCE)
+        self._still_works(executor)
+
+    def test_a_result_that_can_not_travel_is_an_error(self, executor: Executor) -> None:
+        assert executor.submit(return_unpicklable).exception(PATIENCE) is not None
+        self._still_works(executor)
+
+    @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
+    def test_a_killed_process_costs_one_task(self, executor: Executor, number: int) -> None:
+        others = [executor.submit(greet, str(i)) for i in range(10)]
+        with pytest.raises(ReaderCrashed):
+            executor.submit(die, number).result(PATIENCE)
+        assert all(future.result(PATIENCE) for future in others)
+        self._still_works(executor)
+
+    def test_a_process_that_leaves_costs_one_task(self, executor: Executor) -> None:
+        with pytest.raises(ReaderCrashed):
+            executor.submit(leave, 7).result(PATIENCE)
+        self._still_works(executor)
+
+    def test_work_that_asks_to_exit_ends_nothing(self, executor: Executor) -> None:
+        with pytest.raises(ReaderCrashed):
+            executor.submit(ask_to_exit).result(PATIENCE)
+        self._still_works(executor)
+
+    def test_work_beyond_its_time_is_ended(self, executor: Executor) -> None:
+        with pytest.raises(ReadTimeout):
+            executor.submit(sleep, 60.0).result(PATIENCE)
+        self._still_works(executor)
+
+    def test_waiting_for_a_worker_does_not_count_as_time(self, executor: Executor) -> None:
+        futures = [executor.submit(sleep, 0.8) for _ in range(6)]
+        assert [future.result(PATIENCE) for future in futures] == [0.8] * 6
+
+    def test_greed_for_memory_is_stopped(self, executor: Executor) -> None:
+        with pytest.raises(ReadTooLarge):
+            executor.submit(hog, 2000).result(PATIENCE)
+        assert executor.submit(hog, 60).result(PATIENCE) == 60
+        assert executor.submit(hog, 60).result(PATIENCE) == 60
+
+    def test_close_stops_at_once_and_leaves_nobody_waiting(self, executor: Executor) -> None:
+        futures: list[Future[float]] = [executor.submit(sleep, 1.0) for _ in range(20)]
+        time.sleep(0.3)
+        began = time.monotonic()
+        executor.close()
+        assert time.monotonic() - began < 3.0
+        assert not wait(futures, timeout=1.0).not_done
+        executor.close()
+
+    def test_a_closed_executor_takes_nothing_more(self, executor: Executor) -> None:
+        executor.close()
+        with pytest.raises(ReaderCrashed):
+            executor.submit(greet, "Mari")
+
+    def _still_works(self, executor: Executor) -> None:
+        assert executor.submit(greet, "Jaan").result(PATIENCE) == "Tere, Jaan!"

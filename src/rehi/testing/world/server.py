@@ -1,0 +1,242 @@
+"""The server of the practice web: raw HTTP/1.1 on loopback, since misbehaviour needs the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+
+from rehi.errors import EngineError
+from rehi.testing.world.control import CLOCK_HOST, control
+from rehi.testing.world.replies import Answer, Conduct, Reply, Reset, Step, Wait
+from rehi.testing.world.traps import CLOSED
+from rehi.testing.world.wire import LARGEST_HEAD, Request, parse_head, render_reply
+from rehi.testing.world.world import World
+
+_LARGEST_BODY = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRequest:
+    """A request as it came in."""
+
+    host: str
+    path: str  # and query
+    at: float  # of time.monotonic()
+
+
+class WorldServer:
+    """Serves a practice web from a thread of its own while the ``with`` block lasts."""
+
+    def __init__(self, world: World, host: str = "127.0.0.1", port: int = 0, *, remember: int = 100_000) -> None:
+        self.world = world
+        self.host = host
+        self.port = port
+        self.counts: Counter[str] = Counter()  # requests by host
+        self._seen: deque[SeenRequest] = deque(maxlen=remember)
+        self._connections: set[_Connection] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._listening: asyncio.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def requests(self) -> tuple[SeenRequest, ...]:
+        """The last requests, the oldest first."""
+        return tuple(self._seen)
+
+    @property
+    def resolve_rules(self) -> list[str]:
+        """What ``fetch.resolve`` needs in order to find the practice web; the first rule that fits holds."""
+        return [f"{CLOSED}={self.host}:1", f"*.test={self.host}:{self.port}"]
+
+    @property
+    def base(self) -> str:
+        """The address without any host's name."""
+        return f"http://{self.host}:{self.port}"
+
+    def __enter__(self) -> WorldServer:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Listen; EngineError if the port can't be had."""
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((self.host, self.port))
+            listener.listen(1024)
+        except OSError as error:
+            listener.close()
+            message = (
+                f"the practice web can't listen on {self.host}:{self.port} ({error.strerror}); choose another port"
+            )
+            raise EngineError(message) from error
+        self.port = listener.getsockname()[1]
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, args=(listener,), name="practice-web", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Hang up on everybody and stop."""
+        if self._loop is None or self._thread is None:
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop = self._thread = None
+
+    def note(self, request: Request) -> None:
+        """Remember a request."""
+        self.counts[request.host] += 1
+        self._seen.append(SeenRequest(request.host, request.target, time.monotonic()))
+
+    def joined(self, connection: _Connection) -> None:
+        """Somebody has connected."""
+        self._connections.add(connection)
+
+    def left(self, connection: _Connection) -> None:
+        """A connection has ended."""
+        self._connections.discard(connection)
+
+    def _run(self, listener: socket.socket) -> None:
+        loop = self._loop
+        assert loop is not None
+        asyncio.set_event_loop(loop)
+        try:
+            self._listening = loop.run_until_complete(
+                loop.create_server(lambda: _Connection(self, loop), sock=listener)
+            )
+            loop.run_forever()
+            self._listening.close()
+            loop.run_until_complete(self._hang_up())
+        finally:
+            loop.close()
+
+    async def _hang_up(self) -> None:
+        for connection in list(self._connections):
+            connection.abort()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # lets the transports close their sockets
+
+
+class _Connection(asyncio.Protocol):
+    """One client, request after request."""
+
+    def __init__(self, server: WorldServer, loop: asyncio.AbstractEventLoop) -> None:
+        self._server = server
+        self._loop = loop
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._conduct: asyncio.Task[None] | None = None
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._server.joined(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._server.left(self)
+        if self._conduct is not None:
+            self._conduct.cancel()
+
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    def abort(self) -> None:
+        """End without ado."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while self._conduct is None and self._transport is not None and not self._transport.is_closing():
+            end = self._received.find(b"\r\n\r\n")
+            if end < 0:
+                if len(self._received) > LARGEST_HEAD:
+                    self._transport.close()
+                return
+            request = parse_head(bytes(self._received[:end]))
+            length = request.content_length
+            if not request.method or length > _LARGEST_BODY:
+                self._say(Reply(status=400), request, keep=False)
+                return
+            if len(self._received) < end + 4 + length:
+                return
+            body = bytes(self._received[end + 4 : end + 4 + length])
+            del self._received[: end + 4 + length]
+            self._answer(request, body)
+
+    def _answer(self, request: Request, body: bytes) -> None:
+        server = self._server
+        if request.host == CLOCK_HOST:
+            self._say(control(server.world.clock, request, body), request)
+            return
+        server.note(request)
+        if request.method not in ("GET", "HEAD"):
+            self._say(Reply(status=405, headers=(("Allow", "GET, HEAD"),)), request)
+            return
+        answer: Answer | None = server.world.answer(request.host, request.target, server.world.clock.now())
+        if isinstance(answer, Conduct):
+            self._conduct = self._loop.create_task(self._misbehave(answer))
+        else:
+            self._say(answer or Reply(status=404, body=b"Sellist masinat siin ei ole.\n"), request)
+
+    def _say(self, reply: Reply, request: Request, *, keep: bool = True) -> None:
+        assert self._transport is not None
+        keep = keep and request.keep_alive
+        self._transport.write(render_reply(reply, request, self._server.world.clock.now(), keep=keep))
+        if not keep:
+            self._transport.close()
+
+    async def _misbehave(self, conduct: Conduct) -> None:
+        assert self._transport is not None
+        for step in conduct.steps():
+            if self._transport.is_closing():
+                return
+            await self._do(step, self._transport)
+        self._transport.close()
+
+    async def _do(self, step: Step, transport: asyncio.Transport) -> None:
+        if isinstance(step, Wait):
+            await asyncio.sleep(step.seconds)
+        elif isinstance(step, Reset):
+            linger_not = (1).to_bytes(4, "little") + bytes(4)
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not)
+            transport.abort()
+        else:
+            transport.write(step)
+            await self._may_write.wait()
+
+
+def serve_forever(
+    port: int,
+    seed: int = 1,
+    speed: float = 0.0,
+    stop: threading.Event | None = None,
+    *,
+    host: str = "127.0.0.1",
+    small: bool = False,
+) -> Mapping[str, int]:
+    """Serve until ``stop`` is set; the requests by host. EngineError if the port can't be had."""
+    world = World(seed, small=small)
+    world.clock.run(speed)
+    with WorldServer(world, host, port) as server:
+        (stop or threading.Event()).wait()
+    return dict(server.counts)

@@ -1,0 +1,106 @@
+"""The wire: requests parsed and replies rendered, as HTTP/1.1 wants them."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
+
+from rehi.testing.world.replies import Reply, reason
+
+LARGEST_HEAD = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request's first lines; without a method it could not be understood."""
+
+    method: str = ""
+    target: str = ""  # path and query
+    host: str = ""
+    keep_alive: bool = False
+    accepts_gzip: bool = False
+    etag: str = ""
+    since: str = ""
+    content_length: int = 0
+
+
+def parse_head(head: bytes) -> Request:
+    """Read a request's line and headers."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    parts = first.split(" ")
+    if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
+        return Request()
+    headers = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        headers[name.lower()] = value.strip()
+    host, target = headers.get("host", ""), parts[1]
+    if target.startswith("http://"):  # as a proxy's client asks
+        host, _, path = target[len("http://") :].partition("/")
+        target = f"/{path}"
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit():
+        return Request()
+    return Request(
+        method=parts[0],
+        target=target,
+        host=host.partition(":")[0].lower(),
+        keep_alive=parts[2] == "HTTP/1.1" and headers.get("connection", "").lower() != "close",
+        accepts_gzip="gzip" in headers.get("accept-encoding", ""),
+        etag=headers.get("if-none-match", ""),
+        since=headers.get("if-modified-since", ""),
+        content_length=int(length[:12]),
+    )
+
+
+def is_unchanged(reply: Reply, request: Request) -> bool:
+    """True if the client has it already; an entity tag counts for more than a date."""
+    if reply.status != 200:
+        return False
+    if request.etag and reply.etag:
+        return any(tag.strip().removeprefix("W/") in (reply.etag, "*") for tag in request.etag.split(","))
+    if request.since and reply.last_modified is not None and not request.etag:
+        try:
+            since = parsedate_to_datetime(request.since)
+        except ValueError:
+            return False
+        return reply.last_modified.replace(microsecond=0) <= (since if since.tzinfo else since.replace(tzinfo=UTC))
+    return False
+
+
+@lru_cache(1_024)
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, 6, mtime=0)
+
+
+@lru_cache(1_024)
+def _http_date(at: datetime) -> str:
+    return format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
+
+
+def render_reply(reply: Reply, request: Request, now: datetime, *, keep: bool) -> bytes:
+    """The bytes of an ordinary reply."""
+    status, body = (304, b"") if is_unchanged(reply, request) else (reply.status, reply.body)
+    lines = [
+        f"HTTP/1.1 {status} {reason(status)}",
+        f"Date: {_http_date(now.replace(microsecond=0))}",
+        "Server: rehemaa",
+    ]
+    lines += [f"{name}: {value}" for name, value in reply.headers]
+    if reply.etag:
+        lines.append(f"ETag: {reply.etag}")
+    if reply.last_modified is not None:
+        lines.append(f"Last-Modified: {_http_date(reply.last_modified)}")
+    if reply.gzip:
+        lines.append("Vary: Accept-Encoding")
+        if request.accepts_gzip and body:
+            body = _packed(body)
+            lines.append("Content-Encoding: gzip")
+    if status not in (204, 304):
+        lines.append(f"Content-Length: {len(body)}")
+    lines.append(f"Connection: {'keep-alive' if keep else 'close'}")
+    head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+    return head if request.method == "HEAD" else head + body

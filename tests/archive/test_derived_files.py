@@ -1,0 +1,145 @@
+"""The derived files keep readings, and forget what the catalogue never heard of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehi.archive import DerivedFiles
+from rehi.engines.folder import FolderShelf
+from rehi.errors import RecordDamaged
+from rehi.model.document import Annotations, Document, Mention, NameKind, Reading
+from rehi.model.version import Digest, RecordRef
+
+NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
+DIGEST = Digest("sha256:" + "ab" * 32)
+BODY = RecordRef("rehi-20240309120000-w1-00001.warc.gz", 512, 1_024)
+READING = Reading(
+    document=Document(
+        media_type="text/html",
+        text="Katrin Paiole meeldib Võru. 🌾\n" * 3,
+        title="Tere",
+        charset="utf-8",
+        language="et",
+        links=("http://a.test/1", "http://a.test/2"),
+        metadata=(("author", "K. Paio"), ("author", "J. Tamm")),
+    ),
+    annotations=Annotations(
+        language="et",
+        mentions=(
+            Mention(
+                kind=NameKind.PERSON,
+                start=0,
+                end=13,
+                surface="Katrin Paiole",
+                name="Katrin Paio",
+                lemmas=("Katrin Paiol",),
+                given="Katrin",
+                family="Paio",
+            ),
+            Mention(kind=NameKind.PLACE, start=22, end=26, surface="Võru", name="Võru"),
+        ),
+    ),
+    seconds=(("extract", 0.004), ("enrich", 0.02)),
+)
+EMPTY = Reading(document=Document(media_type="text/plain", text=""), annotations=Annotations(language="und"))
+
+
+@pytest.fixture
+def open_derived(folder: Path) -> Iterator[Callable[..., DerivedFiles]]:
+    shelves: list[FolderShelf] = []
+
+    def open_derived(**said: Any) -> DerivedFiles:
+        shelves.append(FolderShelf(folder))
+        return DerivedFiles(shelves[-1], worker="w1", clock=lambda: NOON, **said)
+
+    yield open_derived
+    for shelf in shelves:
+        shelf.close()
+
+
+def keep(derived: DerivedFiles, reading: Reading, url: str = "http://a.test/") -> RecordRef:
+    return derived.keep(url=url, digest=DIGEST, recipe="html 1, et 1", reading=reading, body=BODY, at=NOON)
+
+
+def test_a_reading_comes_back_as_it_was(open_derived: Callable[..., DerivedFiles]) -> None:
+    derived = open_derived()
+    refs = [keep(derived, reading) for reading in (READING, EMPTY, READING)]
+    derived.sync()
+    assert [open_derived().read(ref) for ref in refs] == [READING, EMPTY, READING]
+
+
+def test_others_can_read_the_text_and_the_annotations(
+    open_derived: Callable[..., DerivedFiles], read_files: Callable[[], list[Any]], folder: Path
+) -> None:
+    derived = open_derived()
+    ref = keep(derived, READING)
+    derived.sync()
+    _, text, facts = read_files()
+    assert (text.rec_type, text.content.decode()) == ("conversion", READING.document.text)
+    assert facts.rec_type == "metadata"
+    assert b'"surface":"Katrin Paiole"' in facts.content
+    for record in (text, facts):
+        assert record.rec_headers.get_header("WARC-Refers-To-Target-URI") == "http://a.test/"
+        assert record.rec_headers.get_header("Rehi-Origin-Digest") == DIGEST
+        assert record.rec_headers.get_header("Rehi-Origin-Record") == f"{BODY.file} 512 1024"
+        assert record.rec_headers.get_header("Rehi-Recipe") == "html 1, et 1"
+    assert ref.file == "derived-w1-00001.warc.gz"
+    assert ref.end == (folder / ref.file).stat().st_size
+
+
+def test_half_a_surrogate_pair_stops_nobody(open_derived: Callable[..., DerivedFiles]) -> None:
+    mention = Mention(kind=NameKind.PLACE, start=0, end=2, surface="\ud83cx", name="x")
+    odd = Reading(
+        document=Document(media_type="text/plain", text="\ud83cx", title="\udf3e", metadata=(("a", "\ud800"),)),
+        annotations=Annotations(language="und", mentions=(mention,)),
+    )
+    derived = open_derived()
+    read = derived.read(keep(derived, odd))
+    assert (read.document.text, read.document.title, read.document.metadata) == ("?x", "?", (("a", "?"),))
+    assert (read.annotations.mentions[0].surface, read.annotations.mentions[0].kind) == ("?x", NameKind.PLACE)
+
+
+def test_what_the_catalogue_does_not_know_is_forgotten_and_made_again(
+    open_derived: Callable[..., DerivedFiles], read_files: Callable[[], list[Any]], folder: Path
+) -> None:
+    derived = open_derived()
+    known = keep(derived, READING)
+    keep(derived, READING)
+    derived.sync()
+    with (folder / known.file).open("ab") as file:
+        file.write(b"torn")
+    again = open_derived()
+    again.forget_tail(lambda _: known.end)
+    assert keep(again, EMPTY).offset == known.end
+    again.sync()
+    assert len(read_files()) == 5
+    new = open_derived()
+    new.forget_tail(lambda _: 0)
+    first = keep(new, EMPTY)
+    new.sync()
+    assert first.file == known.file
+    assert [record.rec_type for record in read_files()] == ["warcinfo", "conversion", "metadata"]
+
+
+def test_files_are_rolled_and_gone_on_with(open_derived: Callable[..., DerivedFiles]) -> None:
+    refs = [keep(open_derived(file_bytes=3_000), READING, f"http://a.test/{n}") for n in range(8)]
+    assert [open_derived().read(ref) for ref in refs] == [READING] * 8
+    assert len({ref.file for ref in refs}) > 1
+
+
+def test_damage_is_found(open_derived: Callable[..., DerivedFiles], folder: Path) -> None:
+    derived = open_derived()
+    refs = [keep(derived, READING) for _ in range(3)]
+    content = bytearray((folder / refs[0].file).read_bytes())
+    content[refs[1].offset + 300] ^= 1
+    (folder / refs[0].file).write_bytes(content)
+    with pytest.raises(RecordDamaged, match=refs[0].file):
+        derived.read(refs[1])
+    with pytest.raises(RecordDamaged):
+        derived.read(RecordRef(refs[2].file, refs[2].offset + 1, refs[2].length - 1))
+    assert [derived.read(ref) for ref in (refs[0], refs[2])] == [READING, READING]

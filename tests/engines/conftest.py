@@ -1,0 +1,34 @@
+"""Databases for the engines' tests: a SQLite file each, and one PostgreSQL server for all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from rehi.testing.postgres import PostgresServer, find_postgres
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    if find_postgres() is None:
+        reason = "there is no PostgreSQL server here"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def catalogue_uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database on each engine."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/catalogue.db"
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.uri(f"test_{next(_numbers)}")

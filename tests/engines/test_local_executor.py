@@ -1,0 +1,176 @@
+"""The local executor, on real processes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import wait
+from pathlib import Path
+
+import pytest
+
+from rehi.engines.local import LocalExecutor
+from rehi.errors import ReaderCrashed
+from rehi.testing.contracts.executor import PATIENCE, ExecutorContract, greet, sleep
+
+MEMORY = 300_000_000
+
+
+@pytest.fixture
+def executor() -> Iterator[LocalExecutor]:
+    executor = LocalExecutor(2, timeout=1.5, memory=MEMORY)
+    yield executor
+    executor.close()
+
+
+class TestLocalExecutor(ExecutorContract):
+    """The contract, kept by processes on this machine."""
+
+
+HOLD = "__import__('time').sleep(1.2)"
+MALLOC = """
+(lambda allocate: (
+    setattr(allocate, "restype", ctypes.c_void_p), setattr(allocate, "argtypes", [ctypes.c_size_t]), allocate({size})
+)[-1] is not None)(ctypes.CDLL(None).malloc)
+"""
+
+
+def is_running(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until_gone(process: int) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while is_running(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_running(process)
+
+
+def test_a_worker_has_its_limits_no_core_dumps_and_low_priority(executor: LocalExecutor) -> None:
+    assert executor.submit(resource.getrlimit, resource.RLIMIT_DATA).result(PATIENCE) == (MEMORY, MEMORY)
+    assert executor.submit(resource.getrlimit, resource.RLIMIT_CORE).result(PATIENCE) == (0, 0)
+    assert executor.submit(os.nice, 0).result(PATIENCE) >= min(19, os.nice(0) + 10)
+
+
+def test_native_code_gets_no_more_memory_than_python(executor: LocalExecutor) -> None:
+    assert _allocates(executor, 50_000_000)
+    assert not _allocates(executor, 500_000_000)
+
+
+def _allocates(executor: LocalExecutor, size: int) -> bool:
+    source = MALLOC.format(size=size).strip().replace("ctypes.", "__import__('ctypes').")
+    return bool(executor.submit(eval, source).result(PATIENCE))
+
+
+def test_ctrl_c_is_not_the_workers_business(executor: LocalExecutor) -> None:
+    assert executor.submit(signal.getsignal, signal.SIGINT).result(PATIENCE) == signal.SIG_IGN
+    assert signal.SIGINT in executor.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result(PATIENCE)
+
+
+def test_no_processor_is_left_idle_by_default() -> None:
+    assert LocalExecutor(0, timeout=1, memory=MEMORY).workers == len(os.sched_getaffinity(0))
+
+
+def test_an_idle_worker_that_dies_costs_nothing(executor: LocalExecutor) -> None:
+    for _ in range(3):
+        workers = {executor.submit(os.getpid).result(PATIENCE) for _ in range(20)}
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        assert all(wait_until_gone(worker) for worker in workers)
+        futures = [executor.submit(greet, "Mari") for _ in range(10)]
+        assert [future.result(PATIENCE) for future in futures] == ["Tere, Mari!"] * 10
+
+
+def test_a_cancelled_task_makes_room(executor: LocalExecutor) -> None:
+    slow = [executor.submit(sleep, 1.4) for _ in range(8)]
+    for future in slow:
+        assert future.cancel()
+    assert not wait(slow, timeout=10).not_done
+    began = time.monotonic()
+    assert executor.submit(greet, "Mari").result(PATIENCE)
+    assert time.monotonic() - began < 4
+
+
+def test_close_does_not_wait_for_tasks_that_fill_the_pipe(executor: LocalExecutor) -> None:
+    futures = [executor.submit(eval, HOLD, {"ballast": b"x" * 3_000_000}) for _ in range(20)]
+    time.sleep(0.3)
+    began = time.monotonic()
+    executor.close()
+    assert time.monotonic() - began < 3
+    with pytest.raises(ReaderCrashed):
+        futures[-1].result(PATIENCE)
+
+
+def test_large_results_come_home(executor: LocalExecutor) -> None:
+    assert len(executor.submit(bytes, 20_000_000).result(PATIENCE)) == 20_000_000
+
+
+PROGRAM = """
+import ctypes, sys, time
+from rehi.engines.local import LocalExecutor
+from worker_tasks import busy, idle
+
+if __name__ == "__main__":
+    executor = LocalExecutor(2, timeout=60, memory=300_000_000)
+    print(executor.submit(idle).result(), flush=True)
+    work = [executor.submit(busy, path) for path in sys.argv[1:]]
+    try:
+        for future in work:
+            future.result()
+    except KeyboardInterrupt:
+        executor.close()
+        sys.exit(9)
+"""
+TASKS = """
+import os, pathlib, time
+
+def idle():
+    return os.getpid()
+
+def busy(path):
+    pathlib.Path(path).write_text(str(os.getpid()))
+    while True:
+        time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
+    """A program of its own with two busy workers, and their process ids."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "worker_tasks.py").write_text(TASKS)
+    marks = [tmp_path / "one", tmp_path / "two"]
+    command = [sys.executable, str(tmp_path / "program.py"), *map(str, marks)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        deadline = time.monotonic() + PATIENCE
+        while not all(mark.exists() and mark.read_text() for mark in marks) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        yield process, {int(mark.read_text()) for mark in marks}
+        process.kill()
+
+
+def test_workers_end_when_their_parent_is_killed(program: tuple[subprocess.Popen[str], set[int]]) -> None:
+    process, workers = program
+    assert all(is_running(worker) for worker in workers)
+    process.kill()
+    assert all(wait_until_gone(worker) for worker in workers)
+
+
+def test_ctrl_c_ends_the_program_without_a_word_from_its_workers(
+    program: tuple[subprocess.Popen[str], set[int]],
+) -> None:
+    process, workers = program
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (9, "")
+    assert all(wait_until_gone(worker) for worker in workers)

@@ -1,0 +1,378 @@
+"""The embedded graph engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode, Store, Triple
+
+from rehi.engines.oxigraph import checkpoints, open_graph
+from rehi.engines.oxigraph.batch import as_update
+from rehi.engines.oxigraph.readers import OxigraphReaders
+from rehi.engines.oxigraph.store import OxigraphStore
+from rehi.errors import DataFolderBusy, EngineError, QueryError, QueryTimeout, QueryTooLarge, SettingsError
+from rehi.ports import Graph, QueryLimits, ReplaceGraph
+from rehi.testing.contracts.graph import COUNT, JSON, LIMITS, GraphContract, ask, node, says, tell, values
+
+BASE = "http://rehi.localhost"
+CROSS = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?i ?f"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OxigraphStore]:
+    store = OxigraphStore(tmp_path_factory.mktemp("graph"), base=BASE)
+    yield store
+    store.close()
+
+
+def _empty(store: OxigraphStore) -> OxigraphStore:
+    """A store whose warm readers serve the next test too."""
+    graphs = values(store, "SELECT DISTINCT ?g { GRAPH ?g { } }")
+    tell(store, *(ReplaceGraph(NamedNode(name), ()) for name in graphs))
+    return store
+
+
+class TestOxigraph(GraphContract):
+    @pytest.fixture
+    def graph(self, house: OxigraphStore) -> Graph:
+        return _empty(house)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "graph"
+
+
+@pytest.fixture
+def store(house: OxigraphStore) -> OxigraphStore:
+    return _empty(house)
+
+
+def _fill(store: OxigraphStore, many: int = 1000) -> None:
+    tell(store, ReplaceGraph(node("g"), tuple(says(str(i), "p", str(i)) for i in range(many))))
+
+
+def _ask_in_vain(store: OxigraphStore) -> None:
+    with pytest.raises(QueryTimeout):
+        ask(store, CROSS, limits=QueryLimits(seconds=2))
+
+
+def test_a_query_that_wants_too_much_memory_is_ended_and_the_next_is_answered(store: OxigraphStore) -> None:
+    _fill(store)
+    with pytest.raises(QueryTooLarge, match="more than 300 MB"):
+        ask(store, CROSS, limits=QueryLimits(seconds=60, memory=300_000_000))
+    assert values(store, COUNT) == ["1000"]
+
+
+def test_a_query_nested_too_deeply_is_an_error_and_the_next_is_answered(store: OxigraphStore) -> None:
+    with pytest.raises(QueryError, match="nested too deeply"):
+        ask(store, "ASK " + "{" * 20_000 + "}" * 20_000)
+    assert values(store, COUNT) == ["0"]
+
+
+def test_a_wrong_query_does_not_cost_a_process(store: OxigraphStore) -> None:
+    ask(store, COUNT)
+    before = _readers(os.getpid())
+    with pytest.raises(QueryError):
+        ask(store, "SELECT")
+    assert _readers(os.getpid()) == before
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("SELECT *\n{ ?s ?p ?o }\nORDER ?s", r"line 3, column \d+, in 'ORDER \?s' \(BY is missing\)"),
+        ("SELECT ?x WHERE ?s", r"line 1, column 17, in .* \(\{ is missing\)"),
+        ("SELECT * { ?s foo:bar ?o }", r"line 1, column 22, in .* \(prefix not found\)"),
+        ("SELECT ?a (SUM(?b) AS ?c) { ?a ?p ?b }", r"\(the SELECT contains a variable that is unbound\)"),
+        ("PREFIX a: <a:b> SELECT x {}", r"at or before line 1, in "),  # columns shift when prefixes are filled in
+        ("SELECT * { ?s ?p <http://a b> }", r"can't be read"),
+        ("", r"can't be read"),
+    ],
+)
+def test_a_wrong_query_is_explained_in_a_sentence(store: OxigraphStore, query: str, sentence: str) -> None:
+    with pytest.raises(QueryError, match=sentence) as caught:
+        ask(store, query)
+    assert len(str(caught.value)) < 250
+
+
+def test_relative_iris_are_those_of_the_house(store: OxigraphStore) -> None:
+    assert values(store, "SELECT (<entity/person/mari> AS ?x) {}") == [f"{BASE}/entity/person/mari"]
+
+
+def test_a_word_in_a_text_is_no_clause(store: OxigraphStore) -> None:
+    tell(store, ReplaceGraph(node("g"), (says("a", "from", "FROM"),)))
+    query = f'# FROM\nSELECT ?from {{ ?s {node("from")} ?from FILTER(?from = \'FROM\') FILTER(?from != """FROM""") }}'
+    assert values(store, query.replace("!=", "=")) == ["FROM"]
+
+
+def test_many_ask_at_once_and_a_slow_one_stops_nobody(store: OxigraphStore) -> None:
+    _fill(store)
+    slow = threading.Thread(target=_ask_in_vain, args=(store,))
+    held = store.query("SELECT * { ?s ?p ?o . ?x ?y ?z } LIMIT 20000", media_type=JSON, limits=LIMITS)
+    slow.start()
+    began = time.monotonic()
+    assert [values(store, COUNT) for _ in range(10)] == [["1000"]] * 10
+    assert time.monotonic() - began < 2
+    slow.join()
+    assert len(json.loads(b"".join(held.chunks))["results"]["bindings"]) == 20_000
+
+
+def test_when_all_are_busy_the_sentence_says_so(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE, workers=1)
+    _fill(store)
+    ask(store, COUNT)
+    slow = threading.Thread(target=_ask_in_vain, args=(store,))
+    slow.start()
+    time.sleep(0.3)
+    with pytest.raises(QueryTimeout, match="all 1 processes for queries were busy"):
+        ask(store, COUNT, limits=QueryLimits(seconds=0.3))
+    slow.join()
+    store.close()
+
+
+def test_killed_readers_are_replaced(store: OxigraphStore) -> None:
+    for _ in range(3):
+        assert values(store, COUNT) == ["0"]
+        for pid in _readers(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+    assert values(store, COUNT) == ["0"]
+
+
+def test_closing_ends_all_processes_also_those_at_work(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    _fill(store)
+    before = _readers(os.getpid())
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            ask(store, CROSS)
+        except Exception as error:
+            failed.append(error)
+
+    busy = threading.Thread(target=work)
+    busy.start()
+    time.sleep(0.7)
+    store.close()
+    busy.join(5)
+    assert not busy.is_alive()
+    assert failed
+    assert not _readers(os.getpid()) - before
+    with pytest.raises(EngineError, match="closed"):
+        ask(store, COUNT)
+
+
+def test_a_second_writer_is_told_so(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    with pytest.raises(DataFolderBusy, match="another process writes the graph"):
+        OxigraphStore(folder, base=BASE)
+    code = (
+        f"from rehi.engines.oxigraph import open_graph; open_graph('oxigraph://{folder}', writable=True, base='{BASE}')"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "DataFolderBusy: another process writes the graph" in other.stderr
+    store.close()
+    OxigraphStore(folder, base=BASE).close()
+
+
+def test_others_can_ask_while_one_writes(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    asking = open_graph(f"oxigraph://{folder}", writable=False, base=BASE, workers=1)
+    assert asking.size() == 0
+    _fill(store, 10)
+    assert asking.size() == 10
+    assert "10 statements published" in asking.check()
+    with pytest.raises(EngineError, match="for queries only"):
+        asking.write([])
+    store.close()
+    assert values(asking, COUNT) == ["10"]
+    asking.close()
+
+
+def test_without_a_graph_there_is_nothing_to_ask(folder: Path) -> None:
+    asking = open_graph(f"oxigraph://{folder}", writable=False, base=BASE)
+    with pytest.raises(QueryError, match="nothing to ask yet"):
+        ask(asking, COUNT)
+    assert asking.size() == 0
+    asking.close()
+
+
+@pytest.mark.parametrize("uri", ["oxigraph://", "oxigraph://host/path", "sqlite:///x"])
+def test_an_address_that_is_none_is_refused(uri: str) -> None:
+    with pytest.raises(SettingsError, match="no place for a graph"):
+        open_graph(uri, writable=True, base=BASE)
+
+
+def test_a_damaged_store_is_one_sentence(folder: Path) -> None:
+    OxigraphStore(folder, base=BASE).close()
+    (folder / "store" / "CURRENT").write_text("nonsense")
+    with pytest.raises(EngineError, match="can't be used"):
+        OxigraphStore(folder, base=BASE)
+
+
+def test_old_checkpoints_go_and_held_ones_stay(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    copies = folder / "checkpoints"
+    held = checkpoints.hold_newest(copies)
+    assert held is not None
+    assert held[0] == 1
+    for i in range(5):
+        tell(store, ReplaceGraph(node("g"), (says("a", "p", str(i)),)))
+    assert checkpoints.numbers(copies) == [1, 5, 6]
+    os.close(held[1])
+    tell(store, ReplaceGraph(node("g"), ()))
+    assert checkpoints.numbers(copies) == [6, 7]
+    assert len(list(copies.iterdir())) == 2
+    store.close()
+
+
+def test_publishing_nothing_makes_no_checkpoint(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    change = ReplaceGraph(node("g"), (says("a", "p", "1"),))
+    tell(store, change)
+    before = checkpoints.numbers(folder / "checkpoints")
+    for _ in range(3):
+        tell(store, change)
+    assert checkpoints.numbers(folder / "checkpoints") == before
+    store.close()
+
+
+def test_what_a_killed_writer_left_half_made_is_swept_away(folder: Path) -> None:
+    OxigraphStore(folder, base=BASE).close()
+    for name in ("00000009.tmp", "00000001.gone"):
+        (folder / "checkpoints" / name).mkdir()
+    OxigraphStore(folder, base=BASE).close()
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["00000001"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from rehi.engines.oxigraph.store import OxigraphStore
+from rehi.ports import ReplaceGraph
+from rehi.testing.contracts.graph import node, says
+
+store = OxigraphStore(Path(sys.argv[1]), base="http://rehi.localhost")
+number = int(sys.argv[2])
+while True:
+    number += 1
+    store.write([ReplaceGraph(node(f"g{number}-{i}"), (says(str(number), "in", str(i)),)) for i in range(10)])
+    print(number, flush=True)
+    if number % 7 == 0:
+        store.publish()
+"""
+
+
+def test_a_killed_writer_loses_nothing_that_it_was_told_is_safe(folder: Path) -> None:
+    safe = 0
+    for round_ in range(3):
+        arguments = [sys.executable, "-c", WRITER, str(folder), str(safe + 1)]
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout is not None
+            numbers = [int(writer.stdout.readline()) for _ in range(4 + 5 * round_)]
+            writer.kill()
+            numbers += [int(line) for line in writer.stdout if line.endswith("\n")]
+        before, safe = safe, numbers[-1]
+        store = OxigraphStore(folder, base=BASE)
+        store.publish()
+        told = values(store, f"SELECT ?n {{ {{ SELECT ?s (COUNT(*) AS ?n) {{ ?s {node('in')} ?o }} GROUP BY ?s }} }}")
+        assert set(told) == {"10"}, "half a batch was written"
+        written = {int(iri.rpartition("/")[2]) for iri in values(store, f"SELECT DISTINCT ?s {{ ?s {node('in')} ?o }}")}
+        assert set(range(before + 2, safe + 1)) <= written
+        store.close()
+
+
+PARENT = """
+import sys, threading, time
+from pathlib import Path
+from rehi.engines.oxigraph.readers import OxigraphReaders
+from rehi.ports import QueryLimits
+
+readers = OxigraphReaders(Path(sys.argv[1]), base="http://rehi.localhost")
+readers.query("ASK {}", media_type="text/csv", limits=QueryLimits())
+threading.Thread(target=readers.query, args=(sys.argv[2],), kwargs={"media_type": "text/csv", "limits": QueryLimits()}).start()
+time.sleep(0.3)
+threading.Thread(target=readers.query, args=("ASK {}",), kwargs={"media_type": "text/csv", "limits": QueryLimits()}).start()
+time.sleep(0.5)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_readers_die_with_their_parent_idle_or_at_work(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    _fill(store)
+    store.close()
+    arguments = [sys.executable, "-c", PARENT, str(folder / "checkpoints"), CROSS]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        readers = _readers(parent.pid)
+        assert len(readers) == 2
+        parent.kill()
+    deadline = time.monotonic() + 5
+    while any(_runs(pid) for pid in readers) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(_runs(pid) for pid in readers)
+
+
+def test_a_reader_starts_with_little_work(folder: Path) -> None:
+    OxigraphStore(folder, base=BASE).close()
+    command = [sys.executable, "-P", "-X", "importtime", "-m", "rehi.engines.oxigraph.reader", str(folder), BASE]
+    said = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60
+    ).stderr
+    loaded = {line.rpartition("|")[2].strip() for line in said.splitlines()}
+    assert "pyoxigraph" in loaded
+    assert not loaded & {"rehi.model", "rehi.ports", "sqlalchemy", "pydantic", "asyncio", "subprocess", "dataclasses"}
+
+
+def test_readers_work_without_a_writer(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    _fill(store, 3)
+    store.close()
+    readers = OxigraphReaders(folder / "checkpoints", base=BASE, workers=1)
+    answer = readers.query(COUNT, media_type="text/csv", limits=LIMITS)
+    assert b"".join(answer.chunks) == b"n\r\n3\r\n"
+    readers.close()
+
+
+@settings(max_examples=100, deadline=None)
+@given(before=st.lists(st.text(max_size=30), max_size=4), after=st.lists(st.text(max_size=30), max_size=4))
+def test_an_update_leaves_just_what_was_said_last_whatever_the_texts(before: list[str], after: list[str]) -> None:
+    store = Store()
+    for texts in (before, after):
+        change = ReplaceGraph(node("g"), tuple(Triple(node("a"), node("p"), Literal(text)) for text in texts))
+        if update := as_update([change], store):
+            store.update(update)
+        assert as_update([change], store) == ""
+    assert {quad.object.value for quad in store} == set(after)
+
+
+def _readers(parent: int) -> set[int]:
+    """The reader processes of a parent."""
+    found = subprocess.run(
+        ["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
+    )
+    return {int(line.split()[0]) for line in found.stdout.splitlines() if "rehi.engines.oxigraph.reader" in line}
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

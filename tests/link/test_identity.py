@@ -1,0 +1,127 @@
+"""Identities from mentions."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rehi.link import link
+from rehi.model.document import Annotations, Mention, NameKind
+from rehi.model.entity import EntityKey, Identity
+
+
+def person(name: str, *lemmas: str) -> Mention:
+    *given, family = name.split()
+    return Mention(
+        kind=NameKind.PERSON,
+        start=0,
+        end=len(name),
+        surface=name,
+        name=name,
+        lemmas=lemmas,
+        given=" ".join(given),
+        family=family if given else "",
+    )
+
+
+def other(kind: NameKind, name: str, *lemmas: str) -> Mention:
+    return Mention(kind=kind, start=0, end=len(name), surface=name, name=name, lemmas=lemmas)
+
+
+def identities(*mentions: Mention) -> tuple[Identity, ...]:
+    return link(Annotations(language="et", mentions=mentions))
+
+
+def test_mentions_of_one_name_are_one_identity() -> None:
+    (one,) = identities(person("Katrin Paio"), person("Katrin Paio"), person("KATRIN PAIO"))
+    assert one == Identity(
+        key=EntityKey(NameKind.PERSON, "katrin-paio"),
+        name="Katrin Paio",
+        given="Katrin",
+        family="Paio",
+        lemmas=("KATRIN PAIO", "Katrin Paio", "katrin paio"),
+        count=3,
+    )
+
+
+def test_a_name_in_capitals_is_shown_so_only_when_it_is_never_written_otherwise() -> None:
+    capitals = other(NameKind.ORGANISATION, "NATO")
+    assert identities(capitals, capitals)[0].name == "NATO"
+    assert identities(capitals, capitals, other(NameKind.ORGANISATION, "Nato"))[0].name == "Nato"
+
+
+def test_a_person_and_a_place_of_one_name_stay_apart() -> None:
+    found = identities(person("Paide"), other(NameKind.PLACE, "Paide"))
+    assert [str(one.key) for one in found] == ["person/paide", "place/paide"]
+
+
+def test_lemmas_hold_every_form_and_its_lower_case() -> None:
+    (one,) = identities(other(NameKind.ORGANISATION, "Megastar", "Megastari", "Megastarile"))
+    assert one.lemmas == ("Megastar", "Megastari", "Megastarile", "megastar", "megastari", "megastarile")
+
+
+def test_a_surname_alone_is_counted_to_the_person_who_bears_it() -> None:
+    (one,) = identities(person("Katrin Paio"), person("Paio"), person("Paio"), person("PAIO"))
+    assert one.name == "Katrin Paio"
+    assert one.count == 4
+    assert one.lemmas == ("Katrin Paio", "katrin paio")
+
+
+def test_a_surname_that_two_bear_stays_by_itself() -> None:
+    found = identities(person("Katrin Paio"), person("Jaan Paio"), person("Paio"))
+    assert [(one.name, one.count) for one in found] == [("Jaan Paio", 1), ("Katrin Paio", 1), ("Paio", 1)]
+
+
+def test_a_surname_that_nobody_bears_stays_by_itself() -> None:
+    found = identities(person("Katrin Paio"), person("Udeküll"), other(NameKind.PLACE, "Paio"))
+    assert [(str(one.key), one.count) for one in found] == [
+        ("person/katrin-paio", 1),
+        ("person/udeküll", 1),
+        ("place/paio", 1),
+    ]
+
+
+def test_names_without_letters_are_dropped() -> None:
+    assert identities(person("…"), other(NameKind.PLACE, "—")) == ()
+
+
+def test_only_people_have_given_and_family_names() -> None:
+    odd = Mention(kind=NameKind.PLACE, start=0, end=4, surface="Võru", name="Võru", given="Võ", family="ru")
+    assert (identities(odd)[0].given, identities(odd)[0].family) == ("", "")
+
+
+names = st.sampled_from(
+    [
+        "Katrin Paio",
+        "KATRIN PAIO",
+        "katrin paio",
+        "Paio",
+        "PAIO",
+        "Jaan Tamm",
+        "Mari Tamm",
+        "Tamm",
+        "Võru",
+        "NATO",
+        "Nato",
+        "…",
+    ]
+)
+mentions = st.lists(
+    st.builds(
+        lambda kind, name: person(name) if kind is NameKind.PERSON else other(kind, name),
+        st.sampled_from(NameKind),
+        names,
+    )
+)
+
+
+@given(mentions, st.randoms(use_true_random=False))
+def test_the_order_of_mentions_does_not_matter_and_none_is_lost(found: list[Mention], chance: random.Random) -> None:
+    shuffled = list(found)
+    chance.shuffle(shuffled)
+    first = identities(*found)
+    assert first == identities(*shuffled)
+    assert sum(one.count for one in first) == sum(mention.name != "…" for mention in found)
+    assert all({one.name, one.name.lower()} <= set(one.lemmas) for one in first)

@@ -1,0 +1,146 @@
+"""Tests of the lines of a file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from rehi.errors import SourceError
+from rehi.sources.line import MAX_LINE
+from rehi.sources.opening import open_lines
+
+LINES = [f"line {number} {'x' * (number % 97)}".encode() for number in range(50_000)]
+
+
+def contents(path: Path) -> list[bytes]:
+    with open_lines(path) as lines:
+        return list(lines)
+
+
+def test_a_plain_file_gives_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "a.log"
+    file.write_bytes(b"\n".join(LINES) + b"\n")
+    assert contents(file) == LINES
+    file.write_bytes(b"\n".join(LINES))
+    assert contents(file) == LINES, "a last line without an end is a line"
+    file.write_bytes(b"a\n\n\nb\n\n")
+    assert contents(file) == [b"a", b"", b"", b"b", b""]
+
+
+def test_a_gzipped_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "no-telling-name"
+    file.write_bytes(gzip.compress(b"\n".join(LINES)))
+    assert contents(file) == LINES
+    file = tmp_path / "a.gz"
+    file.write_bytes(b"not packed\n")
+    assert contents(file) == [b"not packed"]
+
+
+def test_all_members_of_a_gzipped_file_are_read(tmp_path: Path) -> None:
+    text = b"\n".join(LINES)
+    file = tmp_path / "a.log.gz"
+    file.write_bytes(gzip.compress(text[:1000]) + gzip.compress(b"") + gzip.compress(text[1000:]) + b"\0" * 3_000_000)
+    assert contents(file) == LINES
+
+
+def test_a_torn_gzipped_file_gives_its_lines_up_to_there(tmp_path: Path) -> None:
+    whole = gzip.compress(b"\n".join(LINES))
+    file = tmp_path / "a.log.gz"
+    file.write_bytes(whole[: len(whole) // 2])
+    found: list[bytes] = []
+    with open_lines(file) as lines, pytest.raises(SourceError, match="ends in the middle"):
+        found.extend(lines)
+    assert len(found) > 1000
+    assert found == LINES[: len(found)]
+
+
+def test_a_damaged_gzipped_file_says_so(tmp_path: Path) -> None:
+    whole = bytearray(gzip.compress(b"\n".join(LINES)))
+    whole[len(whole) // 2 : len(whole) // 2 + 50] = b"\xff" * 50
+    file = tmp_path / "a.log.gz"
+    file.write_bytes(whole)
+    with pytest.raises(SourceError, match="is damaged"):
+        contents(file)
+    file.write_bytes(gzip.compress(b"a\nb\n") + b"and then this")
+    with open_lines(file) as lines:
+        assert next(lines) == b"a"
+        assert next(lines) == b"b"
+        with pytest.raises(SourceError, match="is damaged"):
+            next(lines)
+
+
+def test_progress_is_counted_in_bytes_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.log.gz"
+    file.write_bytes(gzip.compress(os.urandom(3_000_000).hex().encode().replace(b"0", b"\n")))
+    with open_lines(file) as lines:
+        assert (lines.bytes_read, lines.size) == (0, file.stat().st_size)
+        next(lines)
+        assert 0 < lines.bytes_read < lines.size
+        assert sum(1 for _ in lines)
+        assert lines.bytes_read == lines.size
+
+
+def test_neither_endless_lines_nor_packed_zeros_fill_the_memory(tmp_path: Path) -> None:
+    file = tmp_path / "bomb.gz"
+    with gzip.open(file, "wb", compresslevel=1) as packed:
+        for _ in range(100):
+            packed.write(b"a" * 1_000_000)
+        packed.write(b"\nafter\n")
+    tracemalloc.start()
+    try:
+        first, after = contents(file)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(first) > MAX_LINE
+    assert after == b"after"
+    assert peak < 10_000_000
+
+
+def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path) -> None:
+    file = tmp_path / "bomb.gz"
+    member = gzip.compress(b"a" * 30_000_000, compresslevel=1)
+    file.write_bytes(member * 10 + gzip.compress(b"\n"))
+    with pytest.raises(SourceError, match="has a line of more than 256 MB"):
+        contents(file)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: None, "there is no file"),
+        (lambda path: path.mkdir(), "is a folder"),
+        (lambda path: os.mkfifo(path), "is a device or a pipe"),
+    ],
+)
+def test_what_is_no_file_gets_one_sentence(tmp_path: Path, make: object, sentence: str) -> None:
+    assert callable(make)
+    path = tmp_path / "x.log"
+    make(path)
+    with pytest.raises(SourceError, match=sentence):
+        contents(path)
+
+
+def test_a_name_that_can_not_be_gets_one_sentence() -> None:
+    with pytest.raises(SourceError, match="can't be the name"):
+        contents(Path("a\0b"))
+    with pytest.raises(SourceError, match="can't be opened"):
+        contents(Path("a" * 5000))
+
+
+def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "x.log"
+    file.write_bytes(b"a\n")
+    file.chmod(0)
+    me = os.geteuid()
+    if me == 0:  # nothing is forbidden to root
+        os.seteuid(65534)
+    try:
+        with pytest.raises(SourceError, match="you may not read it"):
+            contents(file)
+    finally:
+        os.seteuid(me)
