@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYWB := .venv-pywb
 NAME ?=
 SOURCE ?=
 ARGS ?=
@@ -20,8 +21,14 @@ $(STAMP): pyproject.toml constraints.txt
 run: install
 	$(BIN)/rehi up $(if $(SOURCE),--add "$(SOURCE)",--world) $(ARGS)
 
-test: install
-	$(BIN)/python -m pytest $(ARGS)
+# pywb replays our archive in the tests; its pins clash with ours, so it lives in an environment of its own.
+$(PYWB)/.installed: constraints-pywb.txt
+	@test -x $(PYWB)/bin/python || $(PYTHON) -m venv $(PYWB)
+	@$(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-pywb.txt
+	@touch $(PYWB)/.installed
+
+test: install $(PYWB)/.installed
+	REHI_PYWB=$(PYWB)/bin $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: install
 	$(BIN)/ruff check src tests bench eval

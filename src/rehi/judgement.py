@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rehi.archive import Archive, Kept
-from rehi.errors import AddressDenied, BadStatus, FetchError, RedirectLoop, RobotsDenied
+from rehi.errors import AddressDenied, ArchiveError, BadAnswer, BadStatus, FetchError, RedirectLoop, RobotsDenied
 from rehi.fetch import redirect_target
 from rehi.frontier import next_visit
 from rehi.model.version import Digest, RecordRef
@@ -40,7 +40,7 @@ class Judge:
         bodies = dict(self.ledger.find_body({item.digest for item in kept}))
         visited = []
         for item in kept:
-            if item.body is not None:
+            if item.body is not None and not item.redirect_to:
                 bodies.setdefault(item.digest, item.body)
             visited.append(self._enter(item, bodies.get(item.digest), now))
         return visited
@@ -54,62 +54,60 @@ class Judge:
                 return self._answered(task, visit, answer, bodies, now)
             except FetchError as error:
                 return self._failure(task, visit, error, now)
+            except ArchiveError as error:  # what came is not what was counted while it came
+                return self._failure(task, visit, BadAnswer(str(error)), now)
 
     def _answered(
         self, task: VisitTask, visit: Visit, answer: Answer, bodies: dict[Digest, RecordRef], now: datetime
     ) -> Visited:
-        if answer.status == NOT_MODIFIED and task.body is not None and task.digest is not None:
-            record = self.archive.keep_duplicate(visit, body=task.body)
-            return self._success(task.url, visit, answer, Outcome.UNCHANGED, record, task.body, now, task.digest)
+        came = self._came(visit, answer, now)
+        if answer.status == NOT_MODIFIED and task.body is not None:
+            return replace(
+                came,
+                outcome=Outcome.UNCHANGED,
+                digest=task.digest,
+                etag=came.etag or task.etag,
+                last_modified=came.last_modified or task.last_modified,
+                record=self.archive.keep_duplicate(visit, body=task.body),
+                body=task.body,
+            )
         if answer.status in REDIRECTS:
-            target = self._target(task, answer)
-            record = self.archive.keep(visit)
-            return self._success(task.url, visit, answer, Outcome.REDIRECT, record, None, now, redirect_to=target)
+            target = self._target(task, redirect_target(task.url, answer), answer.status)
+            return replace(came, outcome=Outcome.REDIRECT, record=self.archive.keep(visit), redirect_to=target)
         if not 200 <= answer.status < 300:
             raise BadStatus(f"the server answered {answer.status} {answer.reason}".rstrip())
         known = bodies.get(answer.digest)
         record = self.archive.keep(visit) if known is None else self.archive.keep_duplicate(visit, body=known)
-        body = bodies.setdefault(answer.digest, record)
-        outcome = Outcome.UNCHANGED if answer.digest == task.digest else Outcome.NEW
-        return self._success(task.url, visit, answer, outcome, record, body, now, answer.digest)
+        return replace(
+            came,
+            outcome=Outcome.UNCHANGED if answer.digest == task.digest else Outcome.NEW,
+            digest=answer.digest,
+            record=record,
+            body=bodies.setdefault(answer.digest, record),
+        )
 
-    def _target(self, task: VisitTask, answer: Answer) -> str:
-        target = normalise(redirect_target(task.url, answer))
+    def _target(self, task: VisitTask, location: str, status: int) -> str:
+        target = normalise(location)
         if target is None or not target.startswith(("http://", "https://")):
-            raise BadStatus(f"the server answered {answer.status} with no usable Location")
+            raise BadStatus(f"the server answered {status} with no usable Location")
         if target == task.url:
             raise RedirectLoop("it redirects to itself")
         if task.hops >= self.settings.max_redirects:
             raise RedirectLoop(f"more than {self.settings.max_redirects} redirects in a row led here")
         return target
 
-    def _success(
-        self,
-        url: str,
-        visit: Visit,
-        answer: Answer,
-        outcome: Outcome,
-        record: RecordRef,
-        body: RecordRef | None,
-        now: datetime,
-        digest: Digest | None = None,
-        redirect_to: str = "",
-    ) -> Visited:
+    def _came(self, visit: Visit, answer: Answer, now: datetime) -> Visited:
         return Visited(
-            url=url,
+            url=visit.url,
             at=visit.started_at,
-            outcome=outcome,
-            next_at=next_visit(url, error=None, failures=0, now=now, settings=self.settings),
+            outcome=Outcome.NEW,
+            next_at=next_visit(visit.url, error=None, failures=0, now=now, settings=self.settings),
             status=answer.status,
             seconds=visit.seconds,
             size=answer.size,
-            digest=digest,
             media_type=answer.header("content-type"),
             etag=answer.header("etag"),
             last_modified=answer.header("last-modified"),
-            record=record,
-            body=body,
-            redirect_to=redirect_to,
         )
 
     def _failure(self, task: VisitTask, visit: Visit, error: FetchError, now: datetime) -> Visited:
@@ -125,23 +123,21 @@ class Judge:
         )
 
     def _enter(self, kept: Kept, body: RecordRef | None, now: datetime) -> Visited:
-        if kept.redirect_to:
-            outcome = Outcome.REDIRECT
-        else:
-            outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
+        target = (normalise(kept.redirect_to) or "") if kept.status in REDIRECTS else ""
+        outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
         headers = {name.lower(): value for name, value in kept.headers}
         return Visited(
             url=kept.url,
             at=kept.at,
-            outcome=outcome,
+            outcome=Outcome.REDIRECT if target else outcome,
             next_at=next_visit(kept.url, error=None, failures=0, now=now, settings=self.settings),
             status=kept.status,
             size=kept.size,
-            digest=None if kept.redirect_to else kept.digest,
+            digest=None if target else kept.digest,
             media_type=kept.media_type,
             etag=headers.get("etag", ""),
             last_modified=headers.get("last-modified", ""),
             record=kept.record,
-            body=None if kept.redirect_to else body,
-            redirect_to=kept.redirect_to,
+            body=None if target else body,
+            redirect_to=target,
         )

@@ -26,7 +26,7 @@ from rehi.judgement import Judge
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import DocumentFacts, ReadResult, ReadTask
 from rehi.ports import Catalogue, Executor, Graph
-from rehi.reading import ReadDocument, read_document
+from rehi.reading import RECIPE, ReadDocument, read_document
 from rehi.settings import Settings
 
 BATCH = 50  # visits per archive sync and catalogue transaction: FULL synchronous SQLite does 7,900 rows/s so
@@ -234,7 +234,9 @@ class Harvest:
         except Exception as error:  # a fault of ours or of a library: one document's problem, never the loop's
             return ReadResult(task=task, error=ReaderCrashed(f"{type(error).__name__}: {error}"))
         reading = read.reading
-        ref = self._rooms.derived.keep(url=task.url, digest=task.digest, reading=reading, body=task.body, at=now)
+        ref = self._rooms.derived.keep(
+            url=task.url, digest=task.digest, recipe=RECIPE, reading=reading, body=task.body, at=now
+        )
         facts = DocumentFacts.of(reading.document, language=reading.annotations.language, derived=ref)
         return ReadResult(task=task, document=facts, identities=read.identities, seconds=reading.seconds)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import process_time
 
+from rehi import __version__
 from rehi.archive import Archive
 from rehi.enrich import enrich
 from rehi.extract import extract
@@ -13,6 +14,8 @@ from rehi.link import link
 from rehi.model.document import Reading
 from rehi.model.entity import Identity
 from rehi.model.work import ReadTask
+
+RECIPE = f"rehi/{__version__}"  # what is derived by another recipe can be told apart, and made again
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,15 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def postgres_uri(postgres: PostgresServer) -> str:
+    return postgres.uri("tests")
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def catalogue_uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database on each engine."""
+    """An empty catalogue on each engine."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/catalogue.db"
     server: PostgresServer = request.getfixturevalue("postgres")
-    return server.uri(f"test_{next(_numbers)}")
+    return server.schema_uri(request.getfixturevalue("postgres_uri"), f"test_{next(_numbers)}")

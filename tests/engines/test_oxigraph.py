@@ -63,9 +63,9 @@ def _fill(store: OxigraphStore, many: int = 1000) -> None:
     tell(store, ReplaceGraph(node("g"), tuple(says(str(i), "p", str(i)) for i in range(many))))
 
 
-def _ask_in_vain(store: OxigraphStore) -> None:
+def _ask_in_vain(store: OxigraphStore, seconds: float) -> None:
     with pytest.raises(QueryTimeout):
-        ask(store, CROSS, limits=QueryLimits(seconds=2))
+        ask(store, CROSS, limits=QueryLimits(seconds=seconds))
 
 
 def test_a_query_that_wants_too_much_memory_is_ended_and_the_next_is_answered(store: OxigraphStore) -> None:
@@ -119,12 +119,12 @@ def test_a_word_in_a_text_is_no_clause(store: OxigraphStore) -> None:
 
 def test_many_ask_at_once_and_a_slow_one_stops_nobody(store: OxigraphStore) -> None:
     _fill(store)
-    slow = threading.Thread(target=_ask_in_vain, args=(store,))
+    slow = threading.Thread(target=_ask_in_vain, args=(store, 3))
     held = store.query("SELECT * { ?s ?p ?o . ?x ?y ?z } LIMIT 20000", media_type=JSON, limits=LIMITS)
     slow.start()
     began = time.monotonic()
     assert [values(store, COUNT) for _ in range(10)] == [["1000"]] * 10
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 3
     slow.join()
     assert len(json.loads(b"".join(held.chunks))["results"]["bindings"]) == 20_000
 
@@ -133,7 +133,7 @@ def test_when_all_are_busy_the_sentence_says_so(folder: Path) -> None:
     store = OxigraphStore(folder, base=BASE, workers=1)
     _fill(store)
     ask(store, COUNT)
-    slow = threading.Thread(target=_ask_in_vain, args=(store,))
+    slow = threading.Thread(target=_ask_in_vain, args=(store, 2))
     slow.start()
     time.sleep(0.3)
     with pytest.raises(QueryTimeout, match="all 1 processes for queries were busy"):

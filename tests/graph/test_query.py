@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -148,10 +149,8 @@ def test_the_word_service_may_stand_elsewhere(query: str) -> None:
 def test_a_wild_text_is_refused_or_passed_in_little_time(wild: str) -> None:
     query = "SELECT * {" + wild * ((LONGEST - 20) // len(wild))
     began = time.process_time()
-    try:
+    with suppress(QueryError):
         prepare(query)
-    except QueryError:
-        pass
     assert time.process_time() - began < 3
 
 

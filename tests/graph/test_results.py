@@ -28,7 +28,7 @@ JSON, XML, CSV = FORMATS[QueryKind.SOLUTIONS]["json"], FORMATS[QueryKind.SOLUTIO
         ("text/html", None),
         ("text/csv;q=0", None),
         ("text/csv;q=much", None),
-        (",;,;q=,", None),
+        (",;,;q=,", JSON),
         ("text/turtle", None),
     ],
 )

@@ -17,7 +17,6 @@ DELIMITERS = ",;\t|"
 
 _LINES = 50  # looked at to find the delimiter
 _AGREEMENT = 0.7  # of these that must have as many cells as most
-_MAX_CELL = 1_000_000  # characters; the standard library's own limit is 131,072
 _MAX_BREAKS = 50  # lines in one cell; more means that a quote was never closed
 _MAX_COLUMNS = 5_000
 
@@ -65,7 +64,7 @@ def _consistency(sample: str, delimiter: str) -> float:
 
 
 def _rows(text: str, delimiter: str, *, quoted: bool) -> Iterator[str]:
-    csv.field_size_limit(_MAX_CELL)
+    csv.field_size_limit(max(len(text), 131_072))  # the text is limited already
     lines = (line + "\n" for line in text.split("\n"))
     reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
     try:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import one_line
-from rehi.extract.decode import decode_markup
+from rehi.extract.decode import Decoded, decode_markup
+from rehi.extract.flat import flat_text, flat_title, is_beyond_trees
 from rehi.extract.iri import MAX_LINKS, absolute, absolute_links
 from rehi.extract.paragraphs import part_lines
 from rehi.model.document import Document
@@ -20,11 +20,6 @@ _LEAST_MAIN = 200  # characters
 _LEAST_SHARE = 0.1  # of all visible text
 _MAX_NODES = 20_000  # cells or lists that are looked at one by one
 
-_MAX_DEPTH = 4_000  # elements inside each other; the parser's time grows with the square: 0.7 s here, 2 min at 100,000
-
-_NESTING = re.compile(
-    r"<(/?)(?:div|span|ul|ol|dl|table|section|article|blockquote|center|form|nav|main)\b", re.IGNORECASE
-)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]*|!--.*?--)>", re.DOTALL)
 _BLOCKS = "p, div, ul, ol, table, h1, h2, h3, h4, section, article"
@@ -44,8 +39,8 @@ def read(body: Body) -> Document:
     from resiliparse.parse.html import HTMLTree
 
     decoded = decode_markup(body.raw, declared=body.charset)
-    if _is_too_deep(decoded.text):
-        raise Unreadable("its elements are nested too deeply")
+    if is_beyond_trees(decoded.text):
+        return _read_flat(decoded, body)
     tree = HTMLTree.parse(decoded.text)
     told = dict(_told(tree))
     links = absolute_links(_base(tree, body.url), _hrefs(tree))
@@ -61,6 +56,15 @@ def read(body: Body) -> Document:
     )
 
 
+def _read_flat(decoded: Decoded, body: Body) -> Document:
+    return Document(
+        media_type=body.media_type,
+        text=part_lines(flat_text(decoded.text)),
+        title=one_line(flat_title(decoded.text)),
+        charset=decoded.charset,
+    )
+
+
 def has_markup(text: str) -> bool:
     """Whether a string holds tags, as the texts inside feeds and JSON do."""
     return "<" in text and _TAG.search(text) is not None
@@ -70,20 +74,9 @@ def plain(fragment: str) -> str:
     """The visible text of a fragment of HTML, every block a paragraph."""
     from resiliparse.extract.html2text import extract_plain_text
 
-    if _is_too_deep(fragment):
-        return ""
+    if is_beyond_trees(fragment):
+        return part_lines(flat_text(fragment))
     return part_lines(extract_plain_text(fragment, main_content=False, links=False, list_bullets=False))
-
-
-def _is_too_deep(text: str) -> bool:
-    if text.count("<") <= _MAX_DEPTH:
-        return False
-    depth = 0
-    for found in _NESTING.finditer(text):
-        depth = max(0, depth - 1) if found[1] else depth + 1
-        if depth > _MAX_DEPTH:
-            return True
-    return False
 
 
 def _text(tree: Any) -> str:

@@ -34,16 +34,17 @@ def rejoin(text: str, *, wrapped: bool | None = None) -> str:
 
 
 def _paragraphs(lines: Sequence[str], width: int) -> Iterator[str]:
-    held = held_line = ""
+    held: list[str] = []
     for line in lines:
-        if held and (not line or _ends(held_line, line, width)):
-            yield held
-            held = ""
+        if held and (not line or _ends(held[-1], line, width)):
+            yield "".join(held)
+            held.clear()
+        if line and held:
+            held[-1] = _joint(held[-1], line)
         if line:
-            held = _join(held, line) if held else line
-            held_line = line
+            held.append(line)
     if held:
-        yield held
+        yield "".join(held)
 
 
 def _full_width(lines: Sequence[str]) -> int:
@@ -63,13 +64,13 @@ def _ends(line: str, following: str, width: int) -> bool:
     return line[-1] in ".!?:;" and len(line) < width * 0.9
 
 
-def _join(held: str, line: str) -> str:
-    """A word that was hyphenated is one word again, unless it is a name such as Kohtla-Järve."""
-    if held[-1] not in _HYPHENS or len(held) < 2 or not held[-2].isalpha():
-        return f"{held} {line}"
-    if _AND.match(line):
-        return f"{held[:-1]}- {line}"
-    return held[:-1] + line if line[0].islower() else f"{held[:-1]}-{line}"
+def _joint(line: str, following: str) -> str:
+    """The line as it meets the next: a hyphenated word is one again, unless it is a name such as Kohtla-Järve."""
+    if line[-1] not in _HYPHENS or len(line) < 2 or not line[-2].isalpha():
+        return line + " "
+    if _AND.match(following):
+        return line[:-1] + "- "
+    return line[:-1] if following[0].islower() else line[:-1] + "-"
 
 
 def _until(limit: int, blocks: Iterable[str]) -> Iterator[str]:

@@ -11,9 +11,10 @@ from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
 from rehi.extract.decode import decode_markup
+from rehi.extract.flat import flat_text
 from rehi.extract.html import has_markup, plain
 from rehi.extract.iri import absolute_links
-from rehi.extract.paragraphs import join_blocks
+from rehi.extract.paragraphs import join_blocks, part_lines
 from rehi.model.document import Document
 
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
@@ -34,9 +35,11 @@ def read(body: Body) -> Document:
     decoded = decode_markup(body.raw, declared=body.charset)
     root = _parse(decoded.text)
     blocks = list(_blocks(root, body.max_text))
+    text = join_blocks((text for _, text in blocks if not _URL.fullmatch(text)), body.max_text)
     return Document(
         media_type=body.media_type,
-        text=join_blocks((text for _, text in blocks if not _URL.fullmatch(text)), body.max_text),
+        # The parser gives up at 256 levels; the words below are still words.
+        text=text or part_lines(flat_text(decoded.text)),
         title=one_line(next((text for name, text in blocks if name in _TITLES), "") or body.file_name),
         charset=decoded.charset,
         language=_language(root, blocks),
@@ -87,10 +90,16 @@ def _has_words(element: Any) -> bool:
 
 
 def _words(element: Any) -> str:
-    # A name such as &otilde; that no DTD explains is most often HTML's.
-    pieces = [unescape(piece) for piece in element.itertext(with_tail=False)] if len(element) else [element.text or ""]
-    text = "".join(pieces)
+    for child in element.iterdescendants("*"):
+        if not len(child) and not child.text:
+            child.text = " "  # an empty element, such as a line break, parts words
+    text = "".join(map(_explained, element.itertext())) if len(element) else element.text or ""
     return plain(text) if has_markup(text) else " ".join(text.split())
+
+
+def _explained(piece: str) -> str:
+    """An entity that no DTD explains, as &otilde;, is most often one of HTML's."""
+    return unescape(piece) if piece.startswith("&") and piece.endswith(";") else piece
 
 
 def _links(root: Any, blocks: list[tuple[str, str]]) -> Iterator[str]:

@@ -51,8 +51,8 @@ def choose(accept: str, kind: QueryKind) -> str | None:
     ranges = _parse(accept) or [("*/*", 1.0)]
     best, best_quality = None, 0.0
     for short, media_type in formats.items():
-        names = {media_type, *(alias for alias, of in _ALIASES[kind].items() if of == short)}
-        quality = max(_quality(name, ranges) for name in sorted(names))
+        aliases = {alias for alias, of in _ALIASES[kind].items() if of == short}
+        quality = max([_quality(media_type, ranges), *(q for name, q in ranges if name in aliases)])
         if quality > best_quality:
             best, best_quality = media_type, quality
     return best

@@ -19,7 +19,6 @@ _TELLING = ("le", "ga", "lt", "st", "sse", "ks", "l", "s", "ni", "d", "t", "i", 
 _VOWELS = frozenset("aeiouõäöüyаеёиоуыэюя")
 _NAMELIKE = frozenset("HSAYGCUO")
 _GENITIVE_AGREES = frozenset({"sg ter", "sg es", "sg ab", "sg kom", "pl ter", "pl es", "pl ab", "pl kom"})
-_CLITICS = ("ki", "gi")
 MAX_FORMS = 4
 
 
@@ -54,7 +53,7 @@ def _score(reading: Analysis, form: str, surface: str, kind: NameKind, known: Ga
     score = 4.0 if reading.lemma.lower() in chosen else 0.0
     listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
     score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
-    if form != surface and _is_telling(reading) and len(reading.ending) + len(form) >= len(surface):
+    if form != surface and _is_telling(reading) and surface.lower() in chosen:
         unknown = not (known.is_given_name(surface) or known.is_place(surface))
         score += 5.0 if unknown and (len(reading.ending) > 1 or kind is NameKind.PLACE) else 1.0
     score += 0.5 * (reading.part_of_speech == "H")

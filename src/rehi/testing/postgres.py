@@ -76,6 +76,12 @@ class PostgresServer:
             connection.execute(f'CREATE DATABASE "{name}"')
         return f"postgresql://{_OWNER}@/{name}?host={quote(str(self._folder), safe='')}"
 
+    def schema_uri(self, uri: str, schema: str) -> str:
+        """A new schema in a database: as good as a database of its own, and made in a fiftieth of the time."""
+        with self._connect(uri.partition("@/")[2].partition("?")[0]) as connection:
+            connection.execute(f'CREATE SCHEMA "{schema}"')
+        return f"{uri}&options={quote(f'-csearch_path={schema}', safe='')}"
+
     def guarded_uri(self, name: str, password: str) -> str:
         """The same database for a role whose password is "right"."""
         with self._connect("postgres") as connection:
@@ -126,7 +132,8 @@ class PostgresServer:
     def _stop(self) -> None:
         server, self._server = self._server, None
         if server is not None:
-            for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):  # fast, immediate, and by force
+            # Immediate, then by force: no last checkpoint of data that is thrown away.
+            for how in (signal.SIGQUIT, signal.SIGKILL):
                 server.send_signal(how)
                 try:
                     server.wait(_STOP_SECONDS)

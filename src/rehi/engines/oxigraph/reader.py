@@ -68,7 +68,11 @@ class Snapshot:
             if held is None:
                 raise Refused("there is nothing to ask yet: no graph has been published")
             number, descriptor = held
-            self._store = Store.read_only(str(path_of(self._folder, number)))
+            try:
+                self._store = Store.read_only(str(path_of(self._folder, number)))
+            except (OSError, RuntimeError):
+                os.close(descriptor)
+                raise
             if self._held is not None:
                 os.close(self._held)
             self._number, self._held = number, descriptor

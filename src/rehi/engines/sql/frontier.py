@@ -50,7 +50,8 @@ class SqlFrontier:
                 for row in dialect.due_tasks(connection, ready, now=at, limit=urls):
                     tasks[row.host_id].append(_to_task(row))
                 postpone_hosts(connection, [row for row in ready if row not in tasks])
-                leases += _take(connection, tasks, worker=worker, until=at + span(ttl))
+                found = {row: tasks[row] for row in ready if row in tasks}
+                leases += _take(connection, found, worker=worker, until=at + span(ttl))
             return leases
 
         if self.database.read(lambda connection: connection.execute(_ANY_READY, {"now": at}).first()) is None:

@@ -41,7 +41,7 @@ class WorldServer:
         self._seen: deque[SeenRequest] = deque(maxlen=remember)
         self._connections: set[_Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._listening: asyncio.Server | None = None
+        self._stop: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
 
     @property
@@ -82,17 +82,20 @@ class WorldServer:
             )
             raise EngineError(message) from error
         self.port = listener.getsockname()[1]
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, args=(listener,), name="practice-web", daemon=True)
+        ready = threading.Event()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve(listener, ready)), name="practice-web", daemon=True
+        )
         self._thread.start()
+        ready.wait()
 
     def close(self) -> None:
         """Hang up on everybody and stop."""
-        if self._loop is None or self._thread is None:
+        if self._thread is None or self._loop is None or self._stop is None:
             return
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
-        self._loop = self._thread = None
+        self._thread = self._loop = self._stop = None
 
     def note(self, request: Request) -> None:
         """Remember a request."""
@@ -107,28 +110,24 @@ class WorldServer:
         """A connection has ended."""
         self._connections.discard(connection)
 
-    def _run(self, listener: socket.socket) -> None:
-        loop = self._loop
-        assert loop is not None
-        asyncio.set_event_loop(loop)
-        try:
-            self._listening = loop.run_until_complete(
-                loop.create_server(lambda: _Connection(self, loop), sock=listener)
-            )
-            loop.run_forever()
-            self._listening.close()
-            loop.run_until_complete(self._hang_up())
-        finally:
-            loop.close()
+    async def _serve(self, listener: socket.socket, ready: threading.Event) -> None:
+        loop = asyncio.get_running_loop()
+        self._loop, self._stop = loop, asyncio.Event()
+        listening = await loop.create_server(lambda: _Connection(self, loop), sock=listener)
+        ready.set()
+        await self._stop.wait()
+        loop.remove_reader(listener)  # closing it now would leak the sockets of those who are just being let in
+        await self._hang_up()
+        listening.close()
 
     async def _hang_up(self) -> None:
-        for connection in list(self._connections):
-            connection.abort()
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # lets the transports close their sockets
+        while True:
+            for connection in list(self._connections):
+                connection.abort()
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            if not tasks and not self._connections:
+                return
+            await asyncio.sleep(0)
 
 
 class _Connection(asyncio.Protocol):

@@ -1,0 +1,118 @@
+"""The features of words by which the English model knows names: affixes, shapes, a few word lists, and neighbours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rehi.languages.en_places import MAX_WORDS, places
+from rehi.languages.given_names import is_given_name
+
+_TITLES = frozenset(
+    "mr mrs ms miss dr prof professor sir lady lord president minister mayor senator judge captain general colonel director "
+    "chairman chairwoman chair secretary editor archivist librarian curator teacher engineer".split()
+)
+_ORGANISATION = frozenset(
+    "academy agency archive archives association authority bank board bureau centre center chamber church club college "
+    "commission committee company corporation council court dairy department directorate federation foundation fund "
+    "gallery government group hospital inspectorate institute laboratory league library ltd llc inc gmbh ministry museum "
+    "network office orchestra organisation organization parish parliament party police press registry school service society "
+    "theatre theater trust tribunal union university works workshop oü as sa mtü plc co corp".split()
+)
+_PLACE = frozenset(
+    "airport bay beach bridge city coast county district forest harbour harbor hill hills island islands lake municipality "
+    "mountain mountains park peninsula port province region republic river road sea square state states street town valley "
+    "village".split()
+)
+_PLACE_BEFORE = frozenset("in at near from to of between through around across outside towards toward into".split())
+_RUN = re.compile(r"(.)\1+")
+
+
+@lru_cache(30_000)
+def _shape(word: str) -> str:
+    return _RUN.sub(r"\1", "".join("X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c for c in word))[:8]
+
+
+@lru_cache(30_000)
+def _lists(word: str) -> tuple[str, ...]:
+    lowered = word.lower().rstrip(".")
+    found = []
+    if lowered in _TITLES:
+        found.append("title")
+    if lowered in _ORGANISATION:
+        found.append("org")
+    if lowered in _PLACE:
+        found.append("place")
+    if lowered in _PLACE_BEFORE:
+        found.append("where")
+    if word[:1].isupper() and is_given_name(word):
+        found.append("given")
+    return tuple(found)
+
+
+@lru_cache(30_000)
+def _own(word: str) -> tuple[str, ...]:
+    lowered = word.lower()
+    found = ["w=" + lowered, "sh=" + _shape(word), *("l=" + name for name in _lists(word))]
+    for size in (2, 3, 4):
+        if len(lowered) > size:
+            found += (f"p{size}={lowered[:size]}", f"s{size}={lowered[-size:]}")
+    if word[:1].isupper():
+        found.append("cap+" + "+".join(_lists(word)))
+    return tuple(found)
+
+
+@lru_cache(30_000)
+def _as_neighbour(word: str, at: int) -> tuple[str, ...]:
+    found = [f"{at}w={word.lower()}", f"{at}sh={_shape(word)}", *(f"{at}l={name}" for name in _lists(word))]
+    if abs(at) == 1 and len(word) > 3:
+        found.append(f"{at}s3={word[-3:].lower()}")
+    return tuple(found)
+
+
+def _run_end(words: Sequence[str], at: int) -> tuple[str, ...]:
+    """What the last word of the capitalised run here is: in "Rehemaa Town Museum" the museum tells what the run is."""
+    last = at
+    while last + 1 < len(words) and words[last + 1][:1].isupper() and last - at < 5:
+        last += 1
+    first = at
+    while first > 0 and words[first - 1][:1].isupper() and at - first < 5:
+        first -= 1
+    ends = tuple(f"end={name}" for name in _lists(words[last]))
+    begins = tuple(f"beg={name}" for name in _lists(words[first]))
+    before = words[first - 1].lower() if first else "^"
+    return (*ends, *begins, f"run={min(last - first + 1, 4)}", f"bef={before}")
+
+
+def _known_places(words: Sequence[str]) -> set[int]:
+    """The numbers of the words that are part of a known place's name."""
+    found: set[int] = set()
+    for first, word in enumerate(words):
+        if word[:1].isupper():
+            for end in range(min(first + MAX_WORDS, len(words)), first, -1):
+                if " ".join(words[first:end]).lower() in places():
+                    found.update(range(first, end))
+                    break
+    return found
+
+
+def features(words: Sequence[str]) -> list[list[str]]:
+    """The features of each word of a sentence."""
+    rows: list[list[str]] = []
+    size = len(words)
+    known = _known_places(words)
+    shouted = sum(word.isupper() for word in words) * 2 > size
+    for at, word in enumerate(words):
+        row = ["b", *_own(word)]
+        for offset in (-2, -1, 1, 2):
+            there = at + offset
+            row += _as_neighbour(words[there], offset) if 0 <= there < size else (f"{offset}none",)
+        if word[:1].isupper():
+            row += _run_end(words, at)
+            row += [f"{'first' if at == 0 else 'inner'}"]
+        if shouted:
+            row.append("shouted")
+        row += [f"known{offset}" for offset in (-1, 0, 1) if at + offset in known]
+        rows.append(row)
+    return rows

@@ -1,0 +1,177 @@
+"""Descriptions: the shape of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
+
+from rehi.graph import describe, describe_vocabulary
+from rehi.graph import vocabulary as v
+from rehi.model.document import NameKind
+from rehi.model.entity import Entity, EntityKey
+from rehi.model.version import Digest, RecordRef, Version
+from rehi.model.work import DocumentFacts, GraphWork, ResourceDescription
+from rehi.ports import ReplaceGraph, ReplaceSubject
+
+BASE = "http://rehi.localhost"
+AT = datetime(2026, 3, 1, 12, 30, 0, 500_000, tzinfo=UTC)
+REF = RecordRef("a.warc.gz", 0, 100)
+KATRIN = EntityKey(NameKind.PERSON, "katrin-paio")
+PAGE = "http://online.le.ee/2014/02/"
+
+
+def version(number: int, *, at: datetime = AT) -> Version:
+    return Version(
+        id=number, resource_id=8127, number=number, taken_at=at, digest=Digest(f"sha256:{number:064x}"), size=12642,
+        media_type="text/html", status=200, record=REF, body=REF,
+    )  # fmt: skip
+
+
+FACTS = DocumentFacts(media_type="text/html", title="Mis juhtus", language="et", characters=10, derived=None)
+RESOURCE = ResourceDescription(
+    resource_id=8127, url=PAGE, versions=(version(1),), document=FACTS, aliases=("http://le.ee/x",), mentions=(KATRIN,)
+)  # fmt: skip
+ENTITY = Entity(
+    key=KATRIN, name="Katrin Paio", given="Katrin", family="Paio", lemmas=("Katrin Paio", "katrin paio"), documents=1
+)  # fmt: skip
+
+
+def quads(work: GraphWork) -> str:
+    """All that the changes say, as N-Quads in order."""
+    changes, _ = describe(work, BASE)
+    found = [Quad(t.subject, t.predicate, t.object, change.graph) for change in changes for t in change.triples]
+    store = Store()
+    store.extend(found)
+    assert len(store) == len(found), "a statement was made twice"
+    dumped = store.dump(format=RdfFormat.N_QUADS)
+    assert dumped is not None
+    return "\n".join(sorted(dumped.decode().splitlines()))
+
+
+def expected(turtle: str) -> str:
+    store = Store()
+    prefixes = "".join(f"@prefix {name}: <{space}> .\n" for name, space in v.PREFIXES.items())
+    store.load((prefixes + turtle.replace("{base}", BASE)).encode(), RdfFormat.TRIG)
+    dumped = store.dump(format=RdfFormat.N_QUADS)
+    assert dumped is not None
+    return "\n".join(sorted(dumped.decode().splitlines()))
+
+
+def test_a_document_is_described_in_its_own_graph_and_an_entity_in_that_of_all() -> None:
+    said = quads(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)))
+    assert said == expected(
+        """
+        <{base}/graph/entities> {
+            <{base}/entity/person/katrin-paio> a nerd:Person ; foaf:name "Katrin Paio" ; foaf:givenName "Katrin" ;
+                foaf:familyName "Paio" ; ner:lemma "Katrin Paio", "katrin paio" .
+        }
+        <{base}/graph/resource/8127> {
+            <{base}/entity/person/katrin-paio> ner:mentionedAtSite <http://online.le.ee/2014/02/> .
+            <http://online.le.ee/2014/02/> a foaf:Document ; dcterms:title "Mis juhtus" ; dcterms:language "et" ;
+                dcat:mediaType "text/html" ; dcterms:hasVersion <{base}/version/8127/1> .
+            <{base}/version/8127/1> dcterms:issued "2026-03-01T12:30:00.5Z"^^xsd:dateTime ; dcat:byteSize 12642 ;
+                dcterms:identifier "sha256:0000000000000000000000000000000000000000000000000000000000000001" .
+            <http://le.ee/x> rehi:redirectsTo <http://online.le.ee/2014/02/> .
+        }
+        """
+    )
+
+
+def test_organisations_and_places_have_names_of_their_kind() -> None:
+    bmw = Entity(key=EntityKey(NameKind.ORGANISATION, "bmw"), name="Bmw", lemmas=("Bmw", "bmw"), documents=1)
+    place = Entity(key=EntityKey(NameKind.PLACE, "sillamäe"), name="Sillamäe", lemmas=("Sillamäe",), documents=1)
+    assert quads(GraphWork(ids=(1,), entities=(bmw, place))) == expected(
+        """
+        <{base}/graph/entities> {
+            <{base}/entity/organisation/bmw> a nerd:Organization ; foaf:name "Bmw" ; ner:orgName "Bmw" ;
+                ner:lemma "Bmw", "bmw" .
+            <{base}/entity/place/sillamäe> a nerd:Location ; foaf:name "Sillamäe" ; ner:locationName "Sillamäe" ;
+                ner:lemma "Sillamäe" .
+        }
+        """
+    )
+
+
+def test_statements_are_counted_by_document() -> None:
+    _, counts = describe(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)), BASE)
+    assert counts == {8127: 10}
+
+
+def test_versions_follow_one_another() -> None:
+    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, versions=(version(3), version(1))),)))
+    line = f"<{BASE}/version/8127/3> <{v.PROV}wasRevisionOf> <{BASE}/version/8127/1>"
+    assert said.count("wasRevisionOf") == 1
+    assert line in said
+
+
+def test_times_are_told_in_utc_as_the_store_writes_them() -> None:
+    summer = timezone(timedelta(hours=3))
+    for at, text in [(AT, "12:30:00.5Z"), (datetime(2026, 3, 1, 15, 30, tzinfo=summer), "12:30:00Z")]:
+        changes, _ = describe(GraphWork(ids=(1,), resources=(replace(RESOURCE, versions=(version(1, at=at),)),)), BASE)
+        assert f"2026-03-01T{text}" in {t.object.value for t in changes[0].triples if isinstance(t.object, Literal)}
+        store = Store()
+        store.extend(Quad(t.subject, t.predicate, t.object) for t in changes[0].triples)
+        assert {quad.triple for quad in store} == set(changes[0].triples)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        replace(RESOURCE, versions=(), document=None),
+        replace(RESOURCE, url="no address at all"),
+    ],
+)
+def test_a_document_of_which_nothing_can_be_said_has_an_empty_graph(resource: ResourceDescription) -> None:
+    changes, counts = describe(GraphWork(ids=(1,), resources=(resource,)), BASE)
+    assert changes == [ReplaceGraph(NamedNode(f"{BASE}/graph/resource/8127"), ())]
+    assert counts == {8127: 0}
+
+
+def test_an_address_that_can_not_be_told_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    describe(GraphWork(ids=(1,), resources=(replace(RESOURCE, url="no address"),)), BASE)
+    assert "resource 8127 is left out of the graph: 'no address' can't be an IRI" in caplog.text
+
+
+def test_a_document_that_was_not_read_has_its_versions() -> None:
+    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=None, mentions=(), aliases=()),)))
+    assert "hasVersion" in said
+    assert "title" not in said
+
+
+def test_a_vanished_entity_is_taken_from_the_graph() -> None:
+    changes, counts = describe(GraphWork(ids=(1,), vanished=(KATRIN,)), BASE)
+    assert changes == [
+        ReplaceSubject(NamedNode(f"{BASE}/graph/entities"), NamedNode(f"{BASE}/entity/person/katrin-paio"), ())
+    ]
+    assert counts == {}
+
+
+def test_an_unknown_language_and_an_empty_title_are_not_told() -> None:
+    facts = replace(FACTS, title="", language="und")
+    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=facts),)))
+    assert "title" not in said
+    assert "language" not in said
+
+
+def test_characters_that_xml_forbids_are_not_written() -> None:
+    facts = replace(FACTS, title="Mis\x00 juhtus\ud800\ufffe?")
+    changes, _ = describe(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=facts),)), BASE)
+    assert Literal("Mis juhtus?") in {triple.object for triple in changes[0].triples}
+
+
+def test_the_same_mention_or_alias_twice_is_said_once() -> None:
+    twice = replace(RESOURCE, mentions=(KATRIN, KATRIN), aliases=("http://le.ee/x", "http://le.ee/x", PAGE))
+    assert quads(GraphWork(ids=(1,), resources=(twice,))) == quads(GraphWork(ids=(1,), resources=(RESOURCE,)))
+
+
+def test_the_vocabulary_explains_each_property_of_ours() -> None:
+    change = describe_vocabulary(BASE)
+    assert change.graph == NamedNode(f"{BASE}/graph/vocabulary")
+    explained = {t.subject.value for t in change.triples if t.predicate.value == v.DC + "description"}  # type: ignore[union-attr]
+    changes, _ = describe(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)), BASE)
+    used = {t.predicate.value for made in changes for t in made.triples}
+    assert {name for name in used if name.startswith((v.NER, v.REHI))} <= explained
+    assert {v.NER, v.REHI, v.NER + "orgName", v.NER + "locationName"} <= explained
