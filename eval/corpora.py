@@ -110,12 +110,18 @@ def iob2(path: Path) -> list[list[list[tuple[str, str]]]]:
 
 
 def multileg(paths: Sequence[Path]) -> Iterator[GoldText]:
-    """The documents of MultiLeg: a line is a paragraph with its names by offsets."""
+    """The documents of MultiLeg: a line is a paragraph with its names by offsets.
+
+    MultiLeg counts an English article as part of a name, the other corpora don't: here it is left out.
+    """
     for path in paths:
         text, names = "", []
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             base = len(text)
-            names += [(base + a, base + b, KINDS[kind]) for a, b, kind in row["label"] if kind in KINDS]
+            for start, end, kind in row["label"]:
+                if kind in KINDS:
+                    article = 4 if row["text"][start : start + 4].lower() == "the " and end - start > 4 else 0
+                    names.append((base + start + article, base + end, KINDS[kind]))
             text += row["text"] + "\n\n"
         yield GoldText(text=text, names=tuple(sorted(names)), words=len(text.split()))

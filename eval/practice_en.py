@@ -82,6 +82,36 @@ Read More About This Story
 The English and Estonian versions are equal.
 This page was last changed on 3 March.
 Applications can be sent until Friday.
+{P}, an engineer at {C}, measured the ice on {L}.
+{P}, who teaches in {L}, won the race.
+{P} from {O} answered the questions.
+{P} lives in {L} with her family.
+{P} thanked everybody who came.
+{P} met {P} in {L} on 3 March 2018.
+The ferry between {L} and {L} was late again.
+The road from {L} to {L} is closed for 12 days.
+Pupils of the {O} visited {L}.
+Old photographs were given to the {O} by {O}.
+The fishermen of {L} sold their boats.
+People in {L} read more than people in {L}.
+Goods are carried from {L} to {L} by rail.
+The show was opened by {P} and {P}.
+{C} and {C} will work together.
+{C} was founded by {P} in 1991.
+The owner of {C}, {P}, lives near {L}.
+The tender was won by {C}, based in {L}.
+{O}, {O} and {C} took part.
+Questions are answered by {P}.
+Mistakes should be reported to {P} or to {O}.
+{L}: the harbour is open
+{L} gets a new school
+{P} retires
+{O} opens its doors
+The weather in {L} was fair, but {L} had rain.
+{L}, {L} and {L} share one fire brigade.
+The doctor, {P}, sees patients in {L} twice a week.
+The bus stops in {L} every other week.
+It is 12 kilometres from {L} to {L}.
 """.strip().split("\n")
 
 _ONSETS = "b d f g h j k l m n p r s t v br dr gr kr tr st sl pr fl sk th".split() + [""]
@@ -93,7 +123,7 @@ _BODIES = """Ministry of {n}|{l} {n} Board|{l} Town Council|{l} City Council|{l}
 {l} University|{l} {n} Agency|{n} Agency|{n} Board|Department of {n}|Institute of {n}|{l} Institute of {n}|{l} Library
 National Library of {l}|{l} Town Library|{l} School|{l} Hospital|{l} Theatre|{n} Inspectorate|{l} {n} Society|{n} Foundation
 {n} Association|{l} Chamber of {n}|{l} {n} Centre|Bank of {l}|{l} Town Government|{l} Municipality Government|{l} Heritage Society
-Office of {n}|{l} Orchestra|{l} Village Society|{l} {n} Club|{l} Dairy|{l} Police|{l} Football Club|{l} County Court|{l} Archive""".replace(
+Office of {n}|{l} Orchestra|{l} Village Society|{l} {n} Club|{l} Dairy|{l} Police|{l} Football Club|{l} County Court|{l} Gymnasium|{l} Basic School|{l} Parish Government|Ministry of the {n}|{l} Archive""".replace(
     "\n", "|"
 ).split("|")
 _FIELDS = (
@@ -114,7 +144,7 @@ def _word(chance: random.Random, ends: list[str]) -> str:
 
 
 def _name(slot: str, chance: random.Random, given: list[str]) -> str:
-    first = chance.choice(given).title() if chance.random() < 0.75 else _word(chance, [""])
+    first = chance.choice(given).title() if chance.random() < 0.65 else _word(chance, [""])
     family = _word(chance, _FAMILY_ENDS)
     place = _word(chance, _PLACE_ENDS)
     if slot == "P":

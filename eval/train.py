@@ -19,7 +19,7 @@ MODEL = Path(__file__).resolve().parents[1] / "src" / "rehi" / "languages" / "mo
 EWT = "09-ner/UniversalNER+UNER_English-EWT/en_ewt-ud-dev.iob2"
 MULTILEG = "09-ner/tilde-nlp+MultiLeg-dataset/data/en/train"
 SETTINGS = {"c1": 0.5, "c2": 0.005, "max_iterations": 120, "feature.minfreq": 2}
-PRACTICE = 4_000
+PRACTICE = 6_000
 SEED = 1
 
 

@@ -20,7 +20,7 @@
     │   ├── Truncated        RETRY       the body ended before its promised length
     │   ├── BadEncoding      RETRY       the body isn't what its Content-Encoding says
     │   ├── BadStatus        RETRY       4xx or 5xx
-    │   ├── BadAnswer        RETRY       not HTTP, or headers without end
+    │   ├── BadAnswer        RETRY       none, not HTTP, or headers without end
     │   ├── HostDeferred     RETRY       robots.txt answered 5xx: the whole host waits
     │   ├── TooLarge         SKIP
     │   ├── RobotsDenied     SKIP
@@ -129,7 +129,7 @@ class DnsFailed(FetchError):
 
 
 class ConnectFailed(FetchError):
-    """Nobody answers at the address, or the connection broke."""
+    """Nobody answers at the address."""
 
     advice = "The host may be down. It is tried again, less and less often."
 
@@ -165,7 +165,7 @@ class BadStatus(FetchError):
 
 
 class BadAnswer(FetchError):
-    """The answer is not HTTP, or its headers do not end."""
+    """There is no answer, it is not HTTP, or its headers do not end."""
 
     advice = "Something other than a web server may listen there."
 

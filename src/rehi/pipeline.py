@@ -21,7 +21,7 @@ from rehi.archive import Archive, DerivedFiles, Kept
 from rehi.errors import BadStatus, ConnectFailed, DnsFailed, HostDeferred, ReaderCrashed, RehiError, RobotsDenied
 from rehi.fetch import Fetcher, RobotRules, read_robots, robots_url
 from rehi.frontier import Agenda, Errand, wait_after_failures
-from rehi.graph import describe
+from rehi.graph import describe, describe_vocabulary
 from rehi.judgement import Judge
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import DocumentFacts, ReadResult, ReadTask
@@ -32,9 +32,11 @@ from rehi.settings import Settings
 BATCH = 50  # visits per archive sync and catalogue transaction: FULL synchronous SQLite does 7,900 rows/s so
 BATCH_SECONDS = 0.5  # a visit waits no longer than this to be acknowledged
 GRAPH_BATCH = 200  # descriptions per graph transaction
+DESCRIBE_SECONDS = 0.5  # small graph transactions cost as much as large ones: 20 ms for the log's fsync and more
 PUBLISH_SECONDS = 2.0  # queries see what was written within this time
 LEASE_SECONDS = 600.0
 URLS_PER_LEASE = 20
+READS_PER_WORKER = 12  # enough that a worker never waits for a batch to be recorded
 DRY_SECONDS = 0.5  # how long an empty frontier or outbox is left alone
 HOST_FAILURES = (DnsFailed, ConnectFailed)  # the host's fault rather than the page's
 
@@ -76,9 +78,9 @@ class Harvest:
         self._finished: list[tuple[VisitTask, Visit]] = []
         self._reading: dict[Future[ReadDocument], ReadTask] = {}
         now = rooms.clock()
-        self._kept_at = self._published_at = self._renewed_at = now
-        self._frontier_dry_until = self._outbox_dry_until = now
-        self._frontier_dry = self._outbox_dry = self._described = False
+        self._kept_at = self._read_at = self._published_at = self._renewed_at = now
+        self._frontier_dry_until = self._outbox_dry_until = self._describe_at = now
+        self._frontier_dry = self._outbox_dry = self._graph_dry = self._described = False
 
     def run(
         self, *, until_idle: bool, stopped: Callable[[], bool], on_turn: Callable[[Progress], None] = lambda _: None
@@ -129,7 +131,6 @@ class Harvest:
                 self._learn_rules(errand, visit)
             else:
                 self._arrive(errand, errand.task, visit)
-        self.progress.counts["in flight"] = self._fetcher.in_flight
 
     def _set_out(self, errand: Errand, now: datetime) -> None:
         task = errand.task
@@ -195,8 +196,7 @@ class Harvest:
             return
         visited = self._judge.keep(finished, now=now)
         self._rooms.catalogue.record(visited, released, now=now)
-        if released:
-            self._frontier_dry_until = now
+        self._stir(now)
         self.progress.counts["visited"] += len(visited)
         self.progress.counts.update(item.outcome.value for item in visited)
 
@@ -205,14 +205,11 @@ class Harvest:
     def _read(self) -> None:
         now = self._clock()
         done = [future for future in self._reading if future.done()]
-        if done:
-            results = [self._result(future, self._reading.pop(future), now) for future in done]
-            self._rooms.derived.sync()
-            self._rooms.catalogue.record_reads(results, now=now)
-            self.progress.counts["read"] += len(results)
-            self.progress.counts["names"] += sum(i.count for result in results for i in result.identities)
-            self._outbox_dry_until = now
-        room = self._rooms.executor.workers * 4 - len(self._reading)
+        waited = (now - self._read_at).total_seconds() >= BATCH_SECONDS
+        if done and (len(done) >= BATCH or waited or len(done) == len(self._reading)):
+            self._read_at = now
+            self._record_reads([self._result(future, self._reading.pop(future), now) for future in done], now)
+        room = self._rooms.executor.workers * READS_PER_WORKER - len(self._reading)
         if room <= 0 or now < self._outbox_dry_until:
             return
         tasks = self._rooms.catalogue.claim_reads(worker=self._rooms.worker, limit=room, ttl=LEASE_SECONDS, now=now)
@@ -224,7 +221,14 @@ class Harvest:
             self._reading[future] = task
         self._outbox_dry = not tasks
         if not tasks:
-            self._outbox_dry_until = now + timedelta(seconds=0.1)
+            self._outbox_dry_until = now + timedelta(seconds=DRY_SECONDS)
+
+    def _record_reads(self, results: list[ReadResult], now: datetime) -> None:
+        self._rooms.derived.sync()
+        self._rooms.catalogue.record_reads(results, now=now)
+        self._stir(now)
+        self.progress.counts["read"] += len(results)
+        self.progress.counts["names"] += sum(item.count for result in results for item in result.identities)
 
     def _result(self, future: Future[ReadDocument], task: ReadTask, now: datetime) -> ReadResult:
         try:
@@ -243,8 +247,13 @@ class Harvest:
     # describe ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _describe(self) -> None:
-        work = self._rooms.catalogue.graph_work(limit=GRAPH_BATCH)
         now = self._clock()
+        if now < self._describe_at:
+            return
+        work = self._rooms.catalogue.graph_work(limit=GRAPH_BATCH)
+        if len(work.ids) < GRAPH_BATCH:
+            self._describe_at = now + timedelta(seconds=DESCRIBE_SECONDS)
+        self._graph_dry = not work
         if work:
             began = perf_counter()
             changes, statements = describe(work, self._rooms.settings.base)
@@ -265,12 +274,18 @@ class Harvest:
         rooms.derived.forget_tail(rooms.catalogue.known_end)
         kept = [item for item in rooms.archive.recover(rooms.catalogue.known_end) if isinstance(item, Kept)]
         rooms.catalogue.record(self._judge.enter(kept, now=self._clock()), [], now=self._clock())
+        rooms.graph.write([describe_vocabulary(rooms.settings.base)])
         rooms.graph.publish()
 
     @property
     def _idle(self) -> bool:
         busy = len(self._agenda) or self._fetcher.in_flight or self._finished or self._reading or self._described
-        return not busy and self._frontier_dry and self._outbox_dry
+        return not busy and self._frontier_dry and self._outbox_dry and self._graph_dry
+
+    def _stir(self, now: datetime) -> None:
+        """The catalogue has changed: there may be work for every room."""
+        self._frontier_dry = self._outbox_dry = self._graph_dry = False
+        self._frontier_dry_until = self._outbox_dry_until = now
 
     def _leave(self) -> None:
         self._agenda.give_back(now=self._clock())

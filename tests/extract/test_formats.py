@@ -14,13 +14,13 @@ Read = Callable[..., Document]
 
 def test_wrapped_lines_are_joined_and_paragraphs_kept(read: Read) -> None:
     text = read(
-        "Rehemaa teated\n\nVallavanem Katrin\nPaio ütles, et teed on kor-\nras ja Kohtla-\nJärve on kaugel.\n"
-        "Elu läheb edasi.\n- esimene asi\n- teine asi\n",
+        "Rehemaa teated\n\nEile hommikul teatas vallavanem Katrin\nPaio, et teed on jälle kor-\nras ja et tee Kohtla-\n"
+        "Järvele on avatud.\n- esimene asi\n- teine asi\n",
         "text/plain",
     ).text
     assert text.split("\n\n") == [
         "Rehemaa teated",
-        "Vallavanem Katrin Paio ütles, et teed on korras ja Kohtla-Järve on kaugel. Elu läheb edasi.",
+        "Eile hommikul teatas vallavanem Katrin Paio, et teed on jälle korras ja et tee Kohtla-Järvele on avatud.",
         "- esimene asi",
         "- teine asi",
     ]
@@ -73,7 +73,7 @@ def test_json_gives_its_strings_under_their_names(read: Read) -> None:
 
 
 def test_lines_of_json_are_read_even_if_one_is_broken(read: Read) -> None:
-    lines = ['{"nimi": "Isik %d"}' % number for number in range(20)]
+    lines = [f'{{"nimi": "Isik {number}"}}' for number in range(20)]
     lines[7] = '{"nimi": '
     text = read("\n".join(lines), "application/x-ndjson").text
     assert text.startswith("nimi: Isik 0\n\nnimi: Isik 1")

@@ -13,12 +13,13 @@ _FORBIDDEN = re.compile(
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
     + "]"
 )
+_ODD_SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # a name holds together with any space
 _SPACES = re.compile(r"\s+")
 
 
 def clean(text: str) -> str:
     """The text without forbidden characters, in NFC, with "\\n" as the only end of a line."""
-    text = _FORBIDDEN.sub("", _LINE_ENDS.sub("\n", text))
+    text = _FORBIDDEN.sub("", _ODD_SPACES.sub(" ", _LINE_ENDS.sub("\n", text)))
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from rehi.extract.mojibake import repair
@@ -29,13 +30,14 @@ _ALPHABETS = {
     "de": "äöüß",
     "en": "éèçñáó",
 }
+_ANYWHERE = "šž"  # in names in any language
 _SAMPLE = 200_000  # bytes that are looked at to choose
 _FEW_BAD = 50  # one bad byte to this many good sequences: still UTF-8, damaged by a careless template
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _TAGS = re.compile(rb"<[^>]{0,1000}>")
 _C1 = re.compile("[\x80-\x9f]")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
-_SIGN_IN_WORD = re.compile("(?<=[A-Za-z])[\xa1-\xbf×÷˙˛ˇ](?=[A-Za-z])")
+_SIGN_IN_WORD = re.compile("(?<=[A-Za-z])[\xa1-\xbf×÷˙˛ˇ](?=[A-Za-z])|(?<![\\w.])[¢¤¦¨¬¯²³´¶¸¹¼½¾](?=[a-zäöõü])")
 _META = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})""", re.IGNORECASE)
 
@@ -136,8 +138,13 @@ def _choose(raw: bytes, label: str) -> str:
     if guessed not in _LATIN and not alphabet and (not label or _is_foreign(sample)):
         return guessed or "cp1252"
     candidates = [name for name in dict.fromkeys((label, guessed, *_LATIN)) if name and _fits(sample, name)]
-    # max keeps the first of equals: the declared one, then the guess.
-    return max(candidates, key=lambda name: _plausibility(sample.decode(name, "ignore"), alphabet), default="cp1252")
+
+    def merit(name: str) -> int:
+        # Latin-1 is what servers say when nobody told them; another label somebody chose.
+        chosen = 2 if name == label != "cp1252" else 0
+        return chosen + _plausibility(sample.decode(name, "ignore"), alphabet)
+
+    return max(candidates, key=merit, default="cp1252")  # the first of equals: the declared one, then the guess
 
 
 def _is_foreign(sample: bytes) -> bool:
@@ -151,8 +158,9 @@ def _plausibility(text: str, alphabet: str) -> int:
     """Letters of the language speak for a reading; controls, signs amid words and foreign letters against it."""
     score = -10 * len(_C1.findall(text)) - 3 * len(_SIGN_IN_WORD.findall(text))
     if alphabet:
-        letters = [char for char in _BEYOND_ASCII.findall(text) if char.isalpha()]
-        score += sum(1 if char.lower() in alphabet else -1 for char in letters)
+        letters = Counter(char.lower() for char in _BEYOND_ASCII.findall(text) if char.isalpha())
+        score += sum(count if char in alphabet else -count for char, count in letters.items() if char not in _ANYWHERE)
+        score += sum(letters[char] for char in _ANYWHERE if char in alphabet)
     return score
 
 

@@ -66,11 +66,10 @@ def _repair_cyrillic(text: str) -> str:
 @cache
 def _bytes_of(encoding: str) -> Mapping[str, int]:
     """Which byte each character came from; bytes that the encoding leaves out stay C1 controls, as browsers do."""
-    table = {chr(byte): byte for byte in range(0x80, 0xA0)}
+    table = {chr(byte): byte for byte in range(0x80, 0xA0)}  # some read as Latin-1 what others read as this
     for byte in range(0x80, 0x100):
         char = bytes([byte]).decode(encoding, "ignore")
-        if char:
-            table[char] = byte
+        table.setdefault(char or chr(byte), byte)
     return table
 
 

@@ -10,6 +10,7 @@ _BREAKS = re.compile(r"[ \t\xa0]*\n\s*")
 _ITEM = re.compile(r"(?:[-–—•*▪◦·]|\(?\d{1,3}[.)]|\(?[a-zõäöü]\))\s")
 _AND = re.compile(r"(?:ja|ning|või|ega|and|or|und|oder|och|tai)\b")  # "põhi- ja lõunaosa" keeps its hyphen
 _HYPHENS = "-\u2010\xad\x02\ufffe"  # the last two are how PDFium shows a hyphen that its line break made
+_NARROW = 30  # characters; a page without longer lines is a list or a title
 _WRAPPED = 100  # characters; where no line is longer, lines were broken to fit a page
 
 
@@ -59,7 +60,7 @@ def _ends(line: str, following: str, width: int) -> bool:
         return True
     if line[-1] in _HYPHENS or following[0].islower():
         return False
-    if len(line) < width * 0.7:
+    if len(line) < width * 0.7 or width < _NARROW:
         return True
     return line[-1] in ".!?:;" and len(line) < width * 0.9
 

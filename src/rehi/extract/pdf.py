@@ -72,7 +72,7 @@ def _page_text(document: Any, number: int) -> str:
             words.close()
     finally:
         page.close()
-    return rejoin(repair(clean(_BROKEN_HYPHEN.sub("-\n", raw))), wrapped=True)
+    return rejoin(clean(repair(_BROKEN_HYPHEN.sub("-\n", raw))), wrapped=True)
 
 
 def _value(said: str) -> str:

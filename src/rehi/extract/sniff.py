@@ -48,8 +48,9 @@ def sniff(raw: bytes, *, declared: str, url: str) -> str:
     return (
         _markup(head, said, ending)
         or _json(raw, head, said, ending)
+        or _late_markup(head)
         or _table(head, said, ending)
-        or _late_markup(head, said)
+        or _fragment(head, said)
         or _script(said, ending)
         or _text(said)
     )
@@ -79,7 +80,7 @@ def _markup(head: str, said: str, ending: str) -> str:
     if root is None:
         return "application/xml" if declared_xml and said not in _HTML else ""
     prefix, name, attributes = (root[1] or "").lower(), root[2].lower(), root[3]
-    if name == "html":
+    if name == "html" or (name in {"head", "body"} and not attributes):
         return _html(said, declared_xml)
     if _HTML_TAG.fullmatch(name) and not declared_xml and "xmlns" not in attributes and not _is_xml(said):
         return "text/html"
@@ -87,7 +88,7 @@ def _markup(head: str, said: str, ending: str) -> str:
 
 
 def _speaks_xml(head: str, said: str, ending: str, declared_xml: bool, attributes: str) -> bool:
-    if declared_xml or _is_xml(said) or "xmlns" in attributes:
+    if declared_xml or _is_xml(said) or "xmlns" in attributes or "<rss" in head[:200]:
         return True
     return said not in _HTML and (ending in {"xml", "rss", "rdf", "atom"} or "</" in head)
 
@@ -141,11 +142,13 @@ def _table(head: str, said: str, ending: str) -> str:
     return "text/tab-separated-values" if delimiter == "\t" else "text/csv"
 
 
-def _late_markup(head: str, said: str) -> str:
-    """A page behind a warning or a blank that some program printed first, or a fragment of one."""
-    if _HTML_AMID.search(head) or (said in _HTML and _ANY_TAG.search(head)):
-        return "text/html"
-    return ""
+def _late_markup(head: str) -> str:
+    """A page behind a warning that some program printed first."""
+    return "text/html" if _HTML_AMID.search(head[:4000]) else ""
+
+
+def _fragment(head: str, said: str) -> str:
+    return "text/html" if said in _HTML and _ANY_TAG.search(head) else ""
 
 
 def _script(said: str, ending: str) -> str:

@@ -45,7 +45,7 @@ class Failure:
 _PLAIN: dict[int, tuple[type[FetchError], str]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: (DnsFailed, "the name has no address"),
     pycurl.E_PARTIAL_FILE: (Truncated, "the connection closed before the whole body had come"),
-    pycurl.E_GOT_NOTHING: (ConnectFailed, "the connection was closed without an answer"),
+    pycurl.E_GOT_NOTHING: (BadAnswer, "the connection was closed without an answer"),
     pycurl.E_BAD_CONTENT_ENCODING: (BadEncoding, "the body is not compressed as its headers say"),
     pycurl.E_FILESIZE_EXCEEDED: (TooLarge, "the body is larger than allowed"),
     pycurl.E_URL_MALFORMAT: (AddressDenied, "the URL can't be requested"),
@@ -95,21 +95,23 @@ def _explain(failure: Failure) -> tuple[type[FetchError], str]:
     if code == pycurl.E_RECV_ERROR and "chunk" in failure.message:
         return BadAnswer, f"the body's chunks are malformed ({_in_words(failure.message)})"
     if code in (pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR):
-        place = "in the middle of the answer" if failure.answered else "before the answer"
-        return ConnectFailed, f"the connection broke {place} ({_in_words(failure.message)})"
+        reason = _in_words(failure.message)
+        if failure.answered:
+            return Truncated, f"the connection broke in the middle of the answer ({reason})"
+        return BadAnswer, f"the connection broke before the answer ({reason})"
     return ConnectFailed, f"the visit failed ({_in_words(failure.message)})"
 
 
 def _late(failure: Failure) -> str:
     if "too slow" in failure.message.lower():
         return "it all but stopped sending"
+    if failure.answered:
+        return f"the body had not come within {failure.seconds:.1f} seconds"
     if not failure.looked_up:
         return f"its name could not be looked up within {failure.seconds:.1f} seconds"
     if not failure.connected:
         return f"no connection could be made within {failure.seconds:.1f} seconds"
-    if not failure.answered:
-        return f"it gave no answer within {failure.seconds:.1f} seconds"
-    return f"the body had not come within {failure.seconds:.1f} seconds"
+    return f"it gave no answer within {failure.seconds:.1f} seconds"
 
 
 def _system_reason(errno: int) -> str:

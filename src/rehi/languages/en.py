@@ -10,15 +10,14 @@ from typing import Any
 
 from rehi.languages.consistency import agree, spread
 from rehi.languages.en_features import features
+from rehi.languages.en_spans import corrected
 from rehi.languages.given_names import is_given_name
-from rehi.languages.people import is_title, split_person
+from rehi.languages.people import split_person
 from rehi.languages.sentences import Token, sentences
 from rehi.languages.spans import Span, read_labels, words_of
 from rehi.model.document import Mention, NameKind
 
 BLOCK = 1_500  # sentences tagged together
-_POSSESSIVES = frozenset({"'s", "’s", "'", "’"})
-_QUOTES = frozenset('"“”„\'‘’')
 
 
 @cache
@@ -46,28 +45,17 @@ class English:
         return found
 
 
-def _trimmed(span: Span, tokens: Sequence[Token]) -> Span:
-    """Without a possessive ending, quotes around it, or a title before it."""
-    first, end = span.first, span.end
-    while end - first > 1 and (tokens[end - 1].text in _POSSESSIVES or tokens[end - 1].text in _QUOTES):
-        end -= 1
-    while end - first > 1 and (
-        tokens[first].text in _QUOTES or (span.kind is NameKind.PERSON and is_title(tokens[first].text))
-    ):
-        first += 1
-    return Span(first, end, span.kind)
-
-
 def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     tokens: list[Token] = []
     spans: list[Span] = []
-    starts: set[int] = set()
+    begins: set[int] = set()
     for row in rows:
-        starts.add(len(tokens))
+        begins.add(len(tokens))
         labels = _tagger().tag(features([token.text for token in row]))
         base = len(tokens)
         tokens += row
-        spans += [_trimmed(span, tokens) for span in read_labels(labels, base)]
+        spans += read_labels(labels, base)
+    starts = frozenset(begins)
     small = {token.text for token in tokens if token.text.islower()}
 
     def forms(at: int) -> frozenset[str]:
@@ -76,11 +64,11 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     def may_begin(at: int) -> bool:
         return at not in starts or tokens[at].text.lower() not in small
 
-    spans = spread(agree(spans, tokens, forms), tokens, forms, may_begin)
-    return [_describe(text, span, tokens, spans) for span in spans]
+    spans = spread(agree(corrected(spans, tokens, starts), tokens, forms), tokens, forms, may_begin)
+    return [_describe(text, span, tokens) for span in spans]
 
 
-def _describe(text: str, span: Span, tokens: Sequence[Token], spans: Sequence[Span]) -> Mention:
+def _describe(text: str, span: Span, tokens: Sequence[Token]) -> Mention:
     start, end = tokens[span.first].start, tokens[span.end - 1].end
     words = words_of(span, tokens)
     given, family = split_person(words, is_given_name) if span.kind is NameKind.PERSON else ("", "")

@@ -7,25 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rehi.languages.en_places import MAX_WORDS, places
+from rehi.languages.en_words import ORGANISATION, PLACE, TITLES, WHERE
 from rehi.languages.given_names import is_given_name
 
-_TITLES = frozenset(
-    "mr mrs ms miss dr prof professor sir lady lord president minister mayor senator judge captain general colonel director "
-    "chairman chairwoman chair secretary editor archivist librarian curator teacher engineer".split()
-)
-_ORGANISATION = frozenset(
-    "academy agency archive archives association authority bank board bureau centre center chamber church club college "
-    "commission committee company corporation council court dairy department directorate federation foundation fund "
-    "gallery government group hospital inspectorate institute laboratory league library ltd llc inc gmbh ministry museum "
-    "network office orchestra organisation organization parish parliament party police press registry school service society "
-    "theatre theater trust tribunal union university works workshop oü as sa mtü plc co corp".split()
-)
-_PLACE = frozenset(
-    "airport bay beach bridge city coast county district forest harbour harbor hill hills island islands lake municipality "
-    "mountain mountains park peninsula port province region republic river road sea square state states street town valley "
-    "village".split()
-)
-_PLACE_BEFORE = frozenset("in at near from to of between through around across outside towards toward into".split())
 _RUN = re.compile(r"(.)\1+")
 
 
@@ -38,13 +22,13 @@ def _shape(word: str) -> str:
 def _lists(word: str) -> tuple[str, ...]:
     lowered = word.lower().rstrip(".")
     found = []
-    if lowered in _TITLES:
+    if lowered in TITLES:
         found.append("title")
-    if lowered in _ORGANISATION:
+    if lowered in ORGANISATION:
         found.append("org")
-    if lowered in _PLACE:
+    if lowered in PLACE:
         found.append("place")
-    if lowered in _PLACE_BEFORE:
+    if lowered in WHERE:
         found.append("where")
     if word[:1].isupper() and is_given_name(word):
         found.append("given")

@@ -16,7 +16,7 @@ from rehi.languages.et_gazetteer import gazetteer
 from rehi.languages.et_lemmas import Basic, basic_forms, settle
 from rehi.languages.et_morphology import Analysis, morphology
 from rehi.languages.et_package import model_file
-from rehi.languages.et_spans import corrected
+from rehi.languages.et_spans import EstonianText, corrected
 from rehi.languages.people import split_person
 from rehi.languages.sentences import Token, sentences
 from rehi.languages.spans import Span, read_labels, words_of
@@ -54,8 +54,8 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     readings = [morphology().sentence(row) for row in words]
     tokens = [token for row in rows for token in row]
     flat = [each for row in readings for each in row]
-    starts = set(_starts(rows))
-    spans = corrected(list(_tag(words, readings)), tokens, flat, starts, gazetteer())
+    starts = frozenset(_starts(rows))
+    spans = corrected(list(_tag(words, readings)), EstonianText(tokens, flat, starts, gazetteer()))
 
     def forms(at: int) -> frozenset[str]:
         return _forms(tokens[at].text)

@@ -10,12 +10,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rehi.languages.companies import is_form
 from rehi.languages.et_gazetteer import Gazetteer
 from rehi.languages.et_morphology import Analysis
+from rehi.languages.et_words import KEPT_IN_GENITIVE
 from rehi.model.document import NameKind
 
 # Endings that few names have by nature. The disambiguator takes an unknown name as a nominative too readily: "Paiole".
-_TELLING = ("le", "ga", "lt", "st", "sse", "ks", "l", "s", "ni", "d", "t", "i", "ile", "iga", "id", "ist", "il")
+_TELLING = frozenset("le ga lt st sse ks l s ni".split())
 _VOWELS = frozenset("aeiouõäöüyаеёиоуыэюя")
 _NAMELIKE = frozenset("HSAYGCUO")
 _GENITIVE_AGREES = frozenset({"sg ter", "sg es", "sg ab", "sg kom", "pl ter", "pl es", "pl ab", "pl kom"})
@@ -49,28 +51,33 @@ def _is_telling(reading: Analysis) -> bool:
     return reading.ending in _TELLING and reading.lemma[-1:].lower() in _VOWELS
 
 
-def _score(reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str]) -> float:
+def _score(reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str], company: bool) -> float:
     score = 4.0 if reading.lemma.lower() in chosen else 0.0
     listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
     score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
     if form != surface and _is_telling(reading) and surface.lower() in chosen:
         unknown = not (known.is_given_name(surface) or known.is_place(surface))
         score += 5.0 if unknown and (len(reading.ending) > 1 or kind is NameKind.PLACE) else 1.0
+    if kind is NameKind.ORGANISATION and form == surface and reading.form == "sg n":
+        score += 4.5 if company else 0.0
+    if kind is NameKind.PLACE and reading.root.rsplit("_", 1)[-1].lower() in KEPT_IN_GENITIVE:
+        score -= 8.0
     score += 0.5 * (reading.part_of_speech == "H")
     return score
 
 
 def _last_forms(
-    surface: str, all_readings: Sequence[Analysis], in_context: Sequence[Analysis], kind: NameKind, known: Gazetteer
+    surface: str, all_readings: Sequence[Analysis], in_context: Sequence[Analysis], kind: NameKind, known: Gazetteer, company: bool
 ) -> tuple[str, ...]:
     if not surface.isalpha() and "-" not in surface:
         return (surface,)
     chosen = frozenset(each.lemma.lower() for each in in_context if each.part_of_speech in _NAMELIKE)
     scores: dict[str, float] = defaultdict(float)
     for reading in (*in_context, *all_readings):
-        form = _as_written(reading.lemma, surface)
+        plural = kind is NameKind.ORGANISATION and reading.form == "pl n"  # "MTÜ Vanad Laevad" is its name
+        form = surface if plural else _as_written(reading.lemma, surface)
         if reading.part_of_speech in _NAMELIKE and form and form[:1].isalpha():
-            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen))
+            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen, company))
     ranked = sorted(scores, key=lambda form: -scores[form])
     return tuple(ranked[:MAX_FORMS]) or (surface,)
 
@@ -78,7 +85,7 @@ def _last_forms(
 def _agreeing(words: Sequence[str], in_context: Sequence[Sequence[Analysis]]) -> list[str]:
     """The words before the last, adjectives that agree with the last in their basic form."""
     before = list(words[:-1])
-    forms = {each.form for each in in_context[-1]} if in_context else set()
+    forms = {each.form for each in in_context[-1] if each.form not in ("sg n", "pl n")}
     for at in range(len(before) - 1, -1, -1):
         readings = in_context[at]
         agreeing = [
@@ -101,7 +108,7 @@ def basic_forms(
 ) -> Basic:
     """The possible basic forms of a name, given the readings of its words."""
     before = list(words[:-1]) if kind is NameKind.PERSON else _agreeing(words, in_context)
-    return Basic(tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known))
+    return Basic(tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known, is_form(words[0])))
 
 
 def settle(basics: Sequence[tuple[NameKind, str, Basic]]) -> list[tuple[str, ...]]:

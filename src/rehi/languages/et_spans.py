@@ -1,33 +1,41 @@
-"""Corrections of Estonian spans: what the word lists know better than the model."""
+"""Corrections of Estonian spans: what word lists, cases and given names know better than the model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rehi.languages.companies import is_form, with_companies
 from rehi.languages.et_gazetteer import Gazetteer
 from rehi.languages.et_morphology import Analysis
-from rehi.languages.et_words import CIVIC, COMPANY, ORGANISATION, PLACE, PLACE_ENDING, UNIONS
+from rehi.languages.et_words import CIVIC, GOVERNING, ORGANISATION, PLACE, PLACE_PARTS, STANDING, UNIONS
+from rehi.languages.given_names import is_given_name
 from rehi.languages.people import is_title
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span, without_overlaps
 from rehi.model.document import NameKind
 
-_QUOTES = frozenset('"„“”«»\'‘’')
+_QUOTES = frozenset("\"„“”«»'‘’")
 _AND = frozenset({"ja", "ning", ",", ";", "või", "/", "–"})
-
-_WHERE = frozenset({"sg ill", "sg in", "sg el", "sg ad", "adt"})
+_WHERE = frozenset({"sg ill", "sg in", "sg el", "sg ad", "adt"})  # cases that say where; people rarely stand in them
+_FROM = frozenset({"sg el", "sg abl"})
 
 Readings = tuple[Analysis, ...]
 
 
-class _Text:
-    """A text's tokens with their readings, as the corrections see them."""
+class EstonianText:
+    """A text's tokens with their readings in context."""
 
-    def __init__(self, tokens: Sequence[Token], readings: Sequence[Readings], starts: set[int], known: Gazetteer) -> None:
+    def __init__(
+        self, tokens: Sequence[Token], readings: Sequence[Readings], starts: frozenset[int], known: Gazetteer
+    ) -> None:
         self.tokens, self.readings, self.starts, self.known = tokens, readings, starts, known
 
     def word(self, at: int) -> str:
         return self.tokens[at].text
+
+    def follows(self, at: int) -> bool:
+        """Whether there is a token here that stands in one sentence with the one before it."""
+        return at < len(self.tokens) and at not in self.starts
 
     def lemmas(self, at: int) -> set[str]:
         return {reading.lemma.lower() for reading in self.readings[at]} | {self.word(at).lower()}
@@ -36,55 +44,64 @@ class _Text:
         """The last parts of a compound, if it is one."""
         return {reading.root.rsplit("_", 1)[1].lower() for reading in self.readings[at] if "_" in reading.root}
 
-    def is_organisation_word(self, at: int) -> bool:
-        return not ORGANISATION.isdisjoint(self.lemmas(at)) or not ORGANISATION.isdisjoint(self.last_parts(at))
+    def is_proper(self, at: int) -> bool:
+        return any(reading.part_of_speech == "H" for reading in self.readings[at])
 
-    def takes_noun(self, at: int) -> bool:
-        """Whether the word here makes an organisation of the place or organisation right before it."""
-        if self.is_capital(at):
-            before = self.readings[at - 1]
-            return self.is_organisation_word(at) and any(each.form in ("sg g", "") for each in before)
-        return not CIVIC.isdisjoint(self.lemmas(at)) and any(each.form[:2] == "sg" for each in self.readings[at])
+    def is_capital(self, at: int) -> bool:
+        return self.word(at)[:1].isupper()
+
+    def stands_in(self, at: int, forms: frozenset[str]) -> bool:
+        """Whether the word has one of these forms and no other."""
+        return bool(self.readings[at]) and all(reading.form in forms for reading in self.readings[at])
+
+    def is_organisation_word(self, at: int) -> bool:
+        return not ORGANISATION.isdisjoint(self.lemmas(at) | self.last_parts(at))
 
     def is_place_word(self, at: int) -> bool:
-        """Written small ("Rehe küla"), or in a land's name in a case that says where: "Rehemaal", but Kuusmaa is a person."""
+        """Written small ("Rehe küla"), or a land's name in a case that says where: "Rehemaal"; but Kuusmaa is a person."""
         if not self.is_capital(at):
             return not PLACE.isdisjoint(self.lemmas(at))
-        return PLACE_ENDING in self.last_parts(at) and any(each.form in _WHERE for each in self.readings[at])
+        return self.is_toponym(at) and self.stands_in(at, _WHERE)
 
-    def is_company(self, at: int) -> bool:
-        return self.word(at).split("-")[0] in COMPANY
+    def is_toponym(self, at: int) -> bool:
+        """Whether a capitalised compound is made as places' names are: "Hundi_küla"."""
+        return self.is_capital(at) and not PLACE_PARTS.isdisjoint(self.last_parts(at))
 
     def is_person(self, first: int, end: int) -> bool:
         """Whether a name of several words begins with a known given name."""
         return end - first > 1 and self.known.is_given_name(self.word(first))
 
-    def is_capital(self, at: int) -> bool:
-        return self.word(at)[:1].isupper()
+    def takes_noun(self, at: int) -> bool:
+        """Whether the word here makes an organisation of the place or organisation right before it."""
+        if self.is_capital(at):
+            return self.is_organisation_word(at) and not self.stands_in(at - 1, _WHERE)
+        return not CIVIC.isdisjoint(self.lemmas(at)) and any(each.form[:2] == "sg" for each in self.readings[at])
 
 
-def _parts(span: Span, text: _Text) -> Iterator[Span]:
-    """People and places that were taken together: "Sari ja Reino Jantunen"."""
-    if span.kind is NameKind.ORGANISATION:
-        yield span
-        return
+def _parts(span: Span, text: EstonianText) -> Iterator[Span]:
+    """People and places that were taken together: "Sari ja Reino Jantunen", "Tartust Elvasse"."""
     first = span.first
     for at in range(span.first, span.end):
-        if text.word(at) in _AND:
-            if at > first:
-                yield Span(first, at, span.kind)
+        joint = text.word(at) in _AND and span.kind is not NameKind.ORGANISATION
+        apart = at + 1 < span.end and span.kind is not NameKind.PERSON and text.stands_in(at, _FROM)
+        if joint or apart:
+            if at + apart > first:
+                yield Span(first, at + apart, NameKind.PLACE if apart else span.kind)
             first = at + 1
     if first < span.end:
-        yield Span(first, span.end, span.kind)
+        yield Span(first, span.end, NameKind.PLACE if first > span.first and text.is_place_word(first) else span.kind)
 
 
-def _trimmed(span: Span, text: _Text) -> Span:
+def _trimmed(span: Span, text: EstonianText) -> Span:
     """Without titles in front, and without quotes that are not a pair inside the name."""
     first, end = span.first, span.end
-    while end - first > 1 and span.kind is NameKind.PERSON and is_title(text.word(first)):
+    while end - first > 1 and (
+        (span.kind is NameKind.PERSON and is_title(text.word(first)))
+        or (end - first > 2 and is_given_name(text.word(first + 1)) and not text.is_proper(first))
+    ):
         first += 1
     inner = [at for at in range(first, end) if text.word(at) in _QUOTES]
-    if len(inner) % 2 or (len(inner) == 2 and inner == [first, end - 1]):
+    if len(inner) % 2 or inner == [first, end - 1]:
         while end - first > 1 and text.word(first) in _QUOTES:
             first += 1
         while end - first > 1 and text.word(end - 1) in _QUOTES:
@@ -92,50 +109,135 @@ def _trimmed(span: Span, text: _Text) -> Span:
     return Span(first, end, span.kind)
 
 
-def _grown(span: Span, text: _Text) -> Span:
-    """With the company's form beside it, or the organisation's noun after it: "Tartu" + "Ülikool"."""
-    first, end, kind = span
-    beside = len(text.tokens) > end and end not in text.starts
-    if beside and kind is not NameKind.PERSON and text.takes_noun(end):
-        return Span(first, end + 1, NameKind.ORGANISATION)
-    if beside and text.word(end) in COMPANY and not text.is_person(first, end):
-        end, kind = end + 1, NameKind.ORGANISATION
-    if first > 0 and first not in text.starts and text.is_company(first - 1):
-        first, kind = first - 1, NameKind.ORGANISATION
-    return Span(first, end, kind)
+def _grown(span: Span, text: EstonianText) -> Span:
+    """With the organisation's noun after it: "Tartu" + "Ülikool"."""
+    if span.kind is not NameKind.PERSON and text.follows(span.end) and text.takes_noun(span.end):
+        return Span(span.first, span.end + 1, NameKind.ORGANISATION)
+    return span
 
 
-def _relabelled(span: Span, text: _Text) -> Span:
+def _relabelled(span: Span, text: EstonianText) -> Span:
     """With the kind that its words tell."""
     last = span.end - 1
     several = last > span.first
-    if several and (text.is_company(span.first) or text.is_company(last)):
-        return span._replace(kind=NameKind.ORGANISATION)
+    organised = several and text.is_organisation_word(last)
+    if is_given_name(text.word(span.first)) and several and not organised and not is_form(text.word(last)):
+        capitals = all(text.is_capital(at) for at in range(span.first, span.end))
+        return span._replace(kind=NameKind.PERSON) if last - span.first == 1 and capitals else span
     if span.kind is NameKind.PERSON and text.is_person(span.first, span.end):
         return span
-    if several and text.is_organisation_word(last):
+    if organised:
         union = span.kind is NameKind.PLACE and not UNIONS.isdisjoint(text.lemmas(last))
         return span if union else span._replace(kind=NameKind.ORGANISATION)
-    if span.kind is NameKind.PERSON and text.is_place_word(last):
+    if not several and span.kind is NameKind.ORGANISATION and text.is_toponym(last):
+        return span._replace(kind=NameKind.PLACE)
+    if (span.kind is NameKind.PERSON or not several) and text.is_place_word(last):
         return span._replace(kind=NameKind.PLACE)
     return span
 
 
-def _missed(spans: Sequence[Span], text: _Text) -> Iterator[Span]:
-    """Capitalised words that name an organisation by themselves: "Keskkonnaministeerium"."""
+def _joined(spans: Sequence[Span], text: EstonianText) -> list[Span]:
+    """A given name and the family name right after it as one person, also where the model saw only the first."""
+    joined: list[Span] = []
+    for span in spans:
+        before = joined[-1] if joined else None
+        if before is not None and before.end == span.first and text.follows(span.first) and _is_single(before):
+            if is_given_name(text.word(before.first)) and _is_single(span) and _is_family(span.first, text):
+                joined[-1] = Span(before.first, span.end, NameKind.PERSON)
+                continue
+            if is_given_name(text.word(before.first)) and _is_governing(span, text) and _is_family(span.first, text):
+                joined[-1:] = [Span(before.first, span.first + 1, NameKind.PERSON), span._replace(first=span.first + 1)]
+                continue
+            if before.kind is span.kind is NameKind.PERSON and is_given_name(text.word(span.first)):
+                joined.pop()  # a title: "Vallavanem" before "Raivo Väljakivi"
+        joined.append(span)
+    taken = {at for span in joined for at in range(span.first, span.end)}
+    return [_with_family(span, text) if span.end not in taken else span for span in joined]
+
+
+def _with_family(span: Span, text: EstonianText) -> Span:
+    if _is_single(span) and is_given_name(text.word(span.first)) and text.follows(span.end) and _is_family(span.end, text):
+        return Span(span.first, span.end + 1, NameKind.PERSON)
+    return span
+
+
+def _is_single(span: Span) -> bool:
+    return span.end - span.first == 1
+
+
+def _is_governing(span: Span, text: EstonianText) -> bool:
+    """Whether a name of several words ends in a body that carries no person's name."""
+    last = span.end - 1
+    return last > span.first and not GOVERNING.isdisjoint(text.last_parts(last) | text.lemmas(last))
+
+
+def _is_family(at: int, text: EstonianText) -> bool:
+    """Whether a word can be the family name of the given name before it."""
+    word = text.word(at)
+    if not word[:1].isupper() or not word[1:].replace("-", "").isalpha() or len(word) < 3:
+        return False
+    return not text.is_organisation_word(at) and not is_form(word) and not text.stands_in(at, _WHERE)
+
+
+def _without_person(span: Span, text: EstonianText) -> Iterator[Span]:
+    """A person and the body they speak for, taken as one: "Madis Kaldakivi Elva Vallavalitsusest"."""
+    rest = span.first + 2
+    if (
+        span.kind is NameKind.ORGANISATION
+        and rest < span.end
+        and is_given_name(text.word(span.first))
+        and _is_family(span.first + 1, text)
+        and _is_governing(span, text)
+    ):
+        yield Span(span.first, rest, NameKind.PERSON)
+        yield Span(rest, span.end, span.kind)
+    else:
+        yield span
+
+
+def _is_doubtful(span: Span, text: EstonianText, inner: set[str]) -> bool:
+    """A common word that is capital only because it begins a sentence, taken for a person."""
+    if span.end - span.first > 1 or span.first not in text.starts or span.kind is not NameKind.PERSON:
+        return False
+    return not text.is_proper(span.first) and text.lemmas(span.first).isdisjoint(inner)
+
+
+def _missed(spans: Sequence[Span], text: EstonianText) -> Iterator[Span]:
+    """Names that their words alone tell: "Mari Liivapuu", "Keskkonnaministeerium", "Rehe Muuseum", "Hundikülas"."""
     taken = {at for span in spans for at in range(span.first, span.end)}
+    families = {lemma for span in spans if span.kind is NameKind.PERSON for lemma in text.lemmas(span.end - 1)}
     for at in range(len(text.tokens)):
         if at in taken or not text.is_capital(at):
             continue
-        if not ORGANISATION.isdisjoint(text.last_parts(at)):
-            yield Span(at, at + 1, NameKind.ORGANISATION)
+        if is_given_name(text.word(at)) and text.follows(at + 1) and at + 1 not in taken and _is_family(at + 1, text):
+            taken.update((at, at + 1))
+            yield Span(at, at + 2, NameKind.PERSON)
+        elif text.is_organisation_word(at):
+            yield from _missed_organisation(at, taken, text)
+        elif at not in text.starts and text.is_toponym(at) and text.lemmas(at).isdisjoint(families):
+            yield Span(at, at + 1, NameKind.PLACE)
 
 
-def corrected(
-    spans: Sequence[Span], tokens: Sequence[Token], readings: Sequence[Readings], starts: set[int], known: Gazetteer
-) -> list[Span]:
-    """The spans after the word lists; ``starts`` are the numbers of the tokens that begin sentences."""
-    text = _Text(tokens, readings, starts, known)
+def _missed_organisation(at: int, taken: set[int], text: EstonianText) -> Iterator[Span]:
+    first = at
+    if STANDING.isdisjoint(text.last_parts(at)):
+        while first not in text.starts and first - 1 not in taken and text.is_capital(first - 1) and at - first < 3:
+            first -= 1
+    if first < at or not ORGANISATION.isdisjoint(text.last_parts(at)):
+        yield Span(first, at + 1, NameKind.ORGANISATION)
+
+
+def corrected(spans: Sequence[Span], text: EstonianText) -> list[Span]:
+    """The model's spans after all corrections."""
     whole = [_trimmed(part, text) for span in spans for part in _parts(span, text)]
-    grown = without_overlaps(_relabelled(_grown(span, text), text) for span in whole)
-    return without_overlaps([*grown, *_missed(grown, text)])
+    apart = [part for span in whole for part in _without_person(_grown(span, text), text)]
+    kept = without_overlaps(_relabelled(span, text) for span in apart)
+    inner = {
+        lemma
+        for at in range(len(text.tokens))
+        if at not in text.starts and text.is_capital(at)
+        for lemma in text.lemmas(at)
+    }
+    kept = [span for span in _joined(kept, text) if not _is_doubtful(span, text, inner)]
+    kept = without_overlaps([*kept, *_missed(kept, text)])
+    return with_companies(kept, text.tokens, text.starts)

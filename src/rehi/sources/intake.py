@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
 
-from rehi.errors import Disposition
+from rehi.errors import Disposition, SourceError
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Finding, Found, Malformed, Rejected, Source
 from rehi.ports import Sources
@@ -17,48 +15,62 @@ BATCH = 20_000  # lines; larger ones were no faster and cost memory
 MALFORMED_KEPT = 100  # lines of one source that are shown one by one; all are counted
 
 
-@dataclass(slots=True)
-class _Batch:
-    urls: dict[str, None] = field(default_factory=dict)  # in order, without repeats
-    counts: Counter[str] = field(default_factory=Counter)
-    malformed: list[Malformed] = field(default_factory=list)
-
-
 def take_in(
-    source: Source, findings: Iterable[Finding], into: Sources, *, clock: Callable[[], datetime],
+    source: Source,
+    findings: Iterable[Finding],
+    into: Sources,
+    *,
+    clock: Callable[[], datetime],
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[int]:
-    """Store findings from where the source stands; yields the position after each stored batch."""
-    position = source.position
-    shown = int(source.counts.get("malformed", 0))
-    stream = iter(findings)
-    began = clock()
-    while not cancelled() and (lines := list(islice(stream, BATCH))):
-        batch = _sort(lines)
-        position += len(lines)
-        room = max(0, MALFORMED_KEPT - shown)
-        shown += len(batch.malformed)
+    """Store findings from where the source stands; yields the position after each stored batch.
+
+    When the source breaks off, what came before is stored and the error is raised after that.
+    """
+    position, shown, began = source.position, int(source.counts.get("malformed", 0)), clock()
+    for lines, broken in _batches(findings):
+        malformed = [finding for finding in lines if type(finding) is Malformed]
+        urls = dict.fromkeys(finding.url for finding in lines if type(finding) is Found)
         now = clock()
-        problems = [_problem(source, line, now) for line in batch.malformed[:room]]
-        counts = {"lines": float(len(lines)), **batch.counts, "seconds:sources": (now - began).total_seconds()}
-        began = now
-        into.take_in(source, list(batch.urls), position=position, counts=counts, problems=problems, now=now)
+        position += len(lines)
+        counts = {**_count(lines, malformed), "seconds:sources": (now - began).total_seconds()}
+        problems = [_problem(source, line, now) for line in malformed[: max(0, MALFORMED_KEPT - shown)]]
+        into.take_in(source, list(urls), position=position, counts=counts, problems=problems, now=now)
+        began, shown = now, shown + len(malformed)
         yield position
+        if broken is not None:
+            raise broken
+        if cancelled():
+            return
 
 
-def _sort(lines: list[Finding]) -> _Batch:
-    batch = _Batch()
-    for finding in lines:
-        if isinstance(finding, Found):
-            batch.urls[finding.url] = None
-            batch.counts["accepted"] += 1
-        elif isinstance(finding, Rejected):
-            batch.counts["rejected"] += 1
-            batch.counts[f"rejected:{finding.reason}"] += 1
-        else:
-            batch.counts["malformed"] += 1
-            batch.malformed.append(finding)
-    return batch
+def _batches(findings: Iterable[Finding]) -> Iterator[tuple[Sequence[Finding], SourceError | None]]:
+    """Full batches, and the last one with the error that ended it."""
+    batch: list[Finding] = []
+    try:
+        for finding in findings:
+            batch.append(finding)
+            if len(batch) == BATCH:
+                yield batch, None
+                batch = []
+    except SourceError as error:
+        yield batch, error
+    else:
+        if batch:
+            yield batch, None
+
+
+def _count(lines: Sequence[Finding], malformed: Sequence[Malformed]) -> dict[str, float]:
+    reasons = Counter(finding.reason for finding in lines if type(finding) is Rejected)
+    rejected = reasons.total()
+    counts = {
+        "lines": len(lines),
+        "accepted": len(lines) - rejected - len(malformed),
+        "rejected": rejected,
+        "malformed": len(malformed),
+        **{f"rejected:{reason}": n for reason, n in reasons.items()},
+    }
+    return {what: float(n) for what, n in counts.items() if n}
 
 
 def _problem(source: Source, line: Malformed, now: datetime) -> Problem:

@@ -44,17 +44,19 @@ def _usable(folder: Path) -> bool:
 class PostgresServer:
     """A server in a temporary folder, reached by a socket there, with databases made on request."""
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Path | None = None) -> None:
+        """``parent`` is the folder in which the temporary one is made; by default the system's for such."""
         programs = find_postgres()
         if programs is None:
             raise EngineError('there is no PostgreSQL server here: install Debian\'s "postgresql" or "rehi[dev]"')
         self._programs = programs
+        self._parent = parent
         self._user = _unprivileged_user()
         self._folder: Path | None = None
         self._server: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> PostgresServer:
-        self._folder = Path(tempfile.mkdtemp(prefix="rehi-pg-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="rehi-pg-", dir=self._parent))
         if self._user is not None:
             shutil.chown(self._folder, self._user)
         try:

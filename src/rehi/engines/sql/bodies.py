@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, insert, select
 
-from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.database import gather, run_many
 from rehi.engines.sql.files import place_of
+from rehi.engines.sql.insertion import insertion
 from rehi.engines.sql.moment import from_micros
 from rehi.engines.sql.schema import blob, file, outbox, version
 from rehi.engines.sql.text import storable
@@ -31,16 +32,17 @@ class NewVersion:
     body: RecordRef
 
 
-def keep_blobs(
-    connection: Connection, database: Database, versions: Sequence[NewVersion], files: dict[str, int]
-) -> dict[str, int]:
+_ENTER_BLOB = insertion(blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",))
+_ENTER_TASK = insertion(outbox, ("topic", "subject", "version_id"))
+
+
+def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: dict[str, int]) -> dict[str, int]:
     """The ids of the blobs of versions; where bytes are known already, they stay where they are."""
     first: dict[str, NewVersion] = {}
     for new in versions:
         first.setdefault(new.digest, new)
-    statement = database.dialect.insert(blob).on_conflict_do_nothing(index_elements=["digest"])
     rows = [{"digest": digest, "size": new.size, **place_of(new.body, files)} for digest, new in sorted(first.items())]
-    run_many(connection, statement, rows)
+    run_many(connection, _ENTER_BLOB, rows)
     return blob_ids(connection, first)
 
 
@@ -72,7 +74,7 @@ def keep_versions(
     ]
     entered = connection.execute(insert(version).returning(version.c.id, version.c.resource_id), rows).all()
     tasks = [{"topic": "read", "subject": row.resource_id, "version_id": row.id} for row in sorted(entered)]
-    run_many(connection, insert(outbox), tasks)
+    run_many(connection, _ENTER_TASK, tasks)
 
 
 _BODY_FILE = file.alias("body_file")

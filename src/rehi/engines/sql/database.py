@@ -73,7 +73,27 @@ def gather(connection: Connection, values: Iterable[R], ask: Callable[[list[R]],
     return rows
 
 
+# By database and statement, which is kept so that its id is not given to another.
+_ready: dict[tuple[str, int], tuple[Any, str, Callable[[dict[str, Any]], Any]]] = {}
+
+
 def run_many(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Run a statement for each row, if there are any; PostgreSQL gets them in one round trip."""
-    if rows:
-        connection.execute(statement, rows)
+    """Run a statement of a module for each row, if there are any; PostgreSQL gets them in one round trip.
+
+    Compiled once and handed to the driver: SQLAlchemy's own way with many rows took two thirds of the time of ``record``.
+    """
+    if not rows:
+        return
+    name = connection.dialect.name, id(statement)
+    if name not in _ready:
+        compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
+        _ready[name] = statement, str(compiled), _values_for(compiled.positiontup)
+    _, sql, values = _ready[name]
+    connection.exec_driver_sql(sql, [values(row) for row in rows])
+
+
+def _values_for(order: Sequence[str] | None) -> Callable[[dict[str, Any]], Any]:
+    if order is None:
+        return dict  # the driver takes values by name
+    names = tuple(order)
+    return lambda row: tuple([row[name] for name in names])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table
+from sqlalchemy import ColumnElement, Connection, Engine, Row
 
 from rehi.errors import UserError
 
@@ -45,9 +45,6 @@ class Dialect(Protocol):
 
     def guard_redirects(self, connection: Connection) -> None:
         """Let only one transaction at a time look for circles of redirects."""
-
-    def insert(self, table: Table) -> Any:
-        """An INSERT that knows ON CONFLICT."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; how many were."""

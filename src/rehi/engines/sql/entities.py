@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from rehi.engines.sql.database import Database, chunks, gather, run_many
+from rehi.engines.sql.database import chunks, gather, run_many
+from rehi.engines.sql.insertion import insertion, newest
 from rehi.engines.sql.schema import entity, form, mention
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import folded, key_of, storable
@@ -17,6 +18,17 @@ from rehi.model.entity import EntityKey, Identity
 
 NAME, LEMMA = "name", "lemma"
 
+_ENTER_ENTITY = insertion(entity, ("key", "kind", "slug"), unique=("key",))
+_ENTER_FORM = insertion(form, ("key", "entity_id", "what", "text", "given", "family", "folded"), unique=("key",))
+_ENTER_MENTION = insertion(
+    mention,
+    ("resource_id", "entity_id", "count", "forms"),
+    unique=("resource_id", "entity_id"),
+    change=newest(("count", "forms")),
+)
+_DELETE_MENTION = delete(mention).where(
+    mention.c.resource_id == bindparam("resource"), mention.c.entity_id == bindparam("entity")
+)
 _COUNT_FORM = update(form).where(form.c.id == bindparam("row")).values(documents=bindparam("n"))
 _COUNT_ENTITY = update(entity).where(entity.c.id == bindparam("row")).values(documents=bindparam("n"))
 _NAME_ENTITY = (
@@ -65,7 +77,7 @@ def forms_of(identity: Identity) -> set[Form]:
 
 
 def replace_mentions(
-    connection: Connection, database: Database, mentions: Mapping[int, Sequence[Identity]], additions: Additions
+    connection: Connection, mentions: Mapping[int, Sequence[Identity]], additions: Additions
 ) -> set[int]:
     """Let documents mention these entities and no others; the entities of which the graph must be told."""
     query = select(mention)
@@ -74,22 +86,21 @@ def replace_mentions(
         for row in gather(connection, mentions, lambda part: query.where(mention.c.resource_id.in_(part)))
     }
     keys = {identity.key for identities in mentions.values() for identity in identities}
-    ids = _ensure_entities(connection, database, keys)
+    ids = _ensure_entities(connection, keys)
     rows = _lock(connection, {entity_id for _, entity_id in old} | set(ids.values()))
     new = _merged(mentions, ids)
-    form_ids = _ensure_forms(connection, database, new, {entity_id: key for key, entity_id in ids.items()})
+    form_ids = _ensure_forms(connection, new, {entity_id: key for key, entity_id in ids.items()})
     change = _compare(old, new, form_ids)
-    _write_mentions(connection, database, change)
+    _write_mentions(connection, change)
     changed = _count_forms(connection, change.forms) | _count_entities(connection, change.entities, rows, additions)
     _choose_names(connection, changed)
     return changed
 
 
-def _ensure_entities(connection: Connection, database: Database, keys: Iterable[EntityKey]) -> dict[EntityKey, int]:
+def _ensure_entities(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, int]:
     by_key = {key_of(key.kind, key.slug): key for key in keys}
-    statement = database.dialect.insert(entity).on_conflict_do_nothing(index_elements=["key"])
     rows = [{"key": key, "kind": by_key[key].kind.value, "slug": by_key[key].slug} for key in sorted(by_key)]
-    run_many(connection, statement, rows)
+    run_many(connection, _ENTER_ENTITY, rows)
     query = select(entity.c.id, entity.c.key)
     found = gather(connection, by_key, lambda part: query.where(entity.c.key.in_(part)))
     return {by_key[bytes(row.key)]: row.id for row in found}
@@ -119,7 +130,6 @@ def _form_key(key: EntityKey, one: Form) -> bytes:
 
 def _ensure_forms(
     connection: Connection,
-    database: Database,
     new: Mapping[tuple[int, int], tuple[int, set[Form]]],
     keys: Mapping[int, EntityKey],
 ) -> dict[tuple[int, Form], int]:
@@ -129,8 +139,7 @@ def _ensure_forms(
     query = select(form.c.id, form.c.key)
     known = gather(connection, wanted, lambda part: query.where(form.c.key.in_(part)))
     missing = wanted.keys() - {bytes(row.key) for row in known}
-    statement = database.dialect.insert(form).on_conflict_do_nothing(index_elements=["key"])
-    run_many(connection, statement, [_form_row(key, *wanted[key]) for key in sorted(missing)])
+    run_many(connection, _ENTER_FORM, [_form_row(key, *wanted[key]) for key in sorted(missing)])
     made = gather(connection, sorted(missing), lambda part: query.where(form.c.key.in_(part)))
     return {wanted[bytes(row.key)]: row.id for row in (*known, *made)}
 
@@ -169,17 +178,9 @@ def _compare(
     return change
 
 
-def _write_mentions(connection: Connection, database: Database, change: _Change) -> None:
-    gone = delete(mention).where(
-        mention.c.resource_id == bindparam("resource"), mention.c.entity_id == bindparam("entity")
-    )
-    run_many(connection, gone, change.gone)
-    statement = database.dialect.insert(mention)
-    statement = statement.on_conflict_do_update(
-        index_elements=["resource_id", "entity_id"],
-        set_={"count": statement.excluded.count, "forms": statement.excluded.forms},
-    )
-    run_many(connection, statement, change.rows)
+def _write_mentions(connection: Connection, change: _Change) -> None:
+    run_many(connection, _DELETE_MENTION, change.gone)
+    run_many(connection, _ENTER_MENTION, change.rows)
 
 
 def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:

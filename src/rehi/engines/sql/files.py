@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, case, select
+from sqlalchemy import Connection, select
 
-from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.database import gather, run_many
+from rehi.engines.sql.insertion import insertion, larger
 from rehi.engines.sql.schema import file
 from rehi.engines.sql.text import key_of
 from rehi.model.version import RecordRef
 
+_ENTER = insertion(file, ("key", "name", "known_end"), unique=("key",), change={"known_end": larger(file, "known_end")})
 
-def keep_files(connection: Connection, database: Database, refs: Iterable[RecordRef | None]) -> dict[str, int]:
+
+def keep_files(connection: Connection, refs: Iterable[RecordRef | None]) -> dict[str, int]:
     """The ids of the files in which records lie; the furthest end in each is remembered."""
     ends: dict[str, int] = {}
     for ref in refs:
         if ref is not None:
             ends[ref.file] = max(ref.end, ends.get(ref.file, 0))
-    statement = database.dialect.insert(file)
-    end = statement.excluded.known_end
-    statement = statement.on_conflict_do_update(
-        index_elements=["key"], set_={"known_end": case((end > file.c.known_end, end), else_=file.c.known_end)}
-    )
     rows = [{"key": key_of(name), "name": name, "known_end": last} for name, last in ends.items()]
-    run_many(connection, statement, sorted(rows, key=lambda row: row["key"]))
+    run_many(connection, _ENTER, sorted(rows, key=lambda row: row["key"]))
     keys = [row["key"] for row in rows]
     found = gather(connection, keys, lambda part: select(file.c.id, file.c.name).where(file.c.key.in_(part)))
     return {row.name: row.id for row in found}

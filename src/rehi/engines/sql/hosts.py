@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, bindparam, case, or_, select, text, update
 
-from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.database import gather, run_many
+from rehi.engines.sql.insertion import insertion
 from rehi.engines.sql.moment import to_micros
 from rehi.engines.sql.schema import host
 from rehi.engines.sql.text import key_of
 from rehi.model.work import HostRelease
 
+_ENTER = insertion(host, ("key", "origin", "name"), unique=("key",))
 _WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_=bindparam("due"))
 _WAKE = (
     update(host)
@@ -42,15 +44,14 @@ def origin_of(url: str) -> str:
     return origin
 
 
-def ensure_hosts(connection: Connection, database: Database, origins: Iterable[str]) -> dict[str, int]:
+def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
     """The ids of origins; those that are new are entered."""
     keys = {key_of(origin): origin for origin in origins}
     found = _find(connection, keys)
     missing = sorted(key for key, origin in keys.items() if origin not in found)
     if missing:
-        statement = database.dialect.insert(host).on_conflict_do_nothing(index_elements=["key"])
         rows = [{"key": key, "origin": keys[key], "name": keys[key].partition("://")[2]} for key in missing]
-        run_many(connection, statement, rows)
+        run_many(connection, _ENTER, rows)
         found |= _find(connection, {key: keys[key] for key in missing})
     return found
 

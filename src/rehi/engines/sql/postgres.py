@@ -11,14 +11,12 @@ from sqlalchemy import (
     Connection,
     Engine,
     Row,
-    Table,
     and_,
     create_engine,
     func,
     literal_column,
     text,
 )
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
@@ -98,10 +96,6 @@ class PostgresDialect:
     def guard_redirects(self, connection: Connection) -> None:
         """A lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
-
-    def insert(self, table: Table) -> Any:
-        """An INSERT that knows ON CONFLICT."""
-        return insert(table)
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Copy them aside, then enter those that are new."""

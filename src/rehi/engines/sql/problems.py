@@ -7,14 +7,29 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, case, delete
+from sqlalchemy import Connection, delete
 
-from rehi.engines.sql.database import Database, chunks, run_many
+from rehi.engines.sql.database import chunks, run_many
+from rehi.engines.sql.insertion import insertion, larger, newest
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.schema import problem
 from rehi.engines.sql.text import key_of, storable
 from rehi.errors import RehiError
 from rehi.model.problem import Problem, Stage
+
+_COLUMNS = (
+    "key", "stage", "code", "subject", "message", "next_step", "advice", "count", "first_at", "last_at",
+)  # fmt: skip
+_ENTER = insertion(
+    problem,
+    _COLUMNS,
+    unique=("key",),
+    change={
+        **newest(("code", "message", "next_step", "advice")),
+        "count": "problem.count + new.count",
+        "last_at": larger(problem, "last_at"),
+    },
+)
 
 
 def problem_of(error: RehiError, *, stage: Stage, subject: str, at: datetime) -> Problem:
@@ -31,23 +46,13 @@ def problem_of(error: RehiError, *, stage: Stage, subject: str, at: datetime) ->
     )
 
 
-def keep_problems(connection: Connection, database: Database, problems: Sequence[Problem]) -> None:
+def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
     """Enter problems, or count those that are known."""
     merged: dict[tuple[str, str], Problem] = {}
     for new in problems:
         known = merged.get((new.stage, new.subject))
         merged[new.stage, new.subject] = new if known is None else _again(known, new)
-    statement = database.dialect.insert(problem)
-    new_row = statement.excluded
-    statement = statement.on_conflict_do_update(
-        index_elements=["key"],
-        set_={
-            **{name: new_row[name] for name in ("code", "message", "next_step", "advice")},
-            "count": problem.c.count + new_row.count,
-            "last_at": case((new_row.last_at > problem.c.last_at, new_row.last_at), else_=problem.c.last_at),
-        },
-    )
-    run_many(connection, statement, sorted((_row(new) for new in merged.values()), key=lambda row: row["key"]))
+    run_many(connection, _ENTER, sorted((_row(new) for new in merged.values()), key=lambda row: row["key"]))
 
 
 def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:

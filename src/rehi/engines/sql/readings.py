@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, text, update
 
 from rehi.engines.sql.database import Database, chunks, gather, run_many
 from rehi.engines.sql.entities import replace_mentions
 from rehi.engines.sql.files import keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
+from rehi.engines.sql.insertion import insertion, newest
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
 from rehi.engines.sql.schema import document, outbox, resource, version
 from rehi.engines.sql.tally import Additions
@@ -23,11 +24,11 @@ from rehi.model.work import DocumentFacts, ReadResult
 
 ATTEMPTS = 3  # times that a document may be tried before it is set aside
 
-_AGAIN = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("row"))
-    .values(attempts=bindparam("tried"), worker=None, claimed_until=0)
-)
+_FACTS = (
+    "version_id", "media_type", "title", "searched", "language", "characters", "names", "file_id", "offset", "length",
+)  # fmt: skip
+_ENTER = insertion(document, ("resource_id", *_FACTS), unique=("resource_id",), change=newest(_FACTS))
+_AGAIN = text("UPDATE outbox SET attempts = :tried, worker = NULL, claimed_until = 0 WHERE id = :row")
 _READ = update(resource).where(resource.c.id == bindparam("row")).values(read_number=bindparam("read"))
 
 
@@ -57,7 +58,7 @@ def record_readings(connection: Connection, database: Database, results: Sequenc
     for row in done:
         for stage, seconds in open_results[row].seconds:
             additions.add(tasks[row].source_id, f"seconds:{stage}", seconds)
-    _enter(connection, database, [(tasks[row], open_results[row]) for row in done], now, additions)
+    _enter(connection, [(tasks[row], open_results[row]) for row in done], now, additions)
     for part in chunks(done):
         connection.execute(delete(outbox).where(outbox.c.id.in_(part)))
     additions.write(connection, database)
@@ -87,7 +88,6 @@ def _lock_resources(connection: Connection, ids: Sequence[int]) -> dict[int, Any
 
 def _enter(
     connection: Connection,
-    database: Database,
     done: Sequence[tuple[Any, ReadResult]],
     now: datetime,
     additions: Additions,
@@ -100,18 +100,17 @@ def _enter(
     if not readings:
         return
     run_many(connection, _READ, [{"row": row, "read": reading.number} for row, reading in sorted(readings.items())])
-    _write_documents(connection, database, readings, rows, additions)
+    _write_documents(connection, readings, rows, additions)
     identities = {
         row: reading.result.identities if reading.result.document else () for row, reading in readings.items()
     }
-    changed = replace_mentions(connection, database, identities, additions)
+    changed = replace_mentions(connection, identities, additions)
     list_for_graph(connection, resources=readings, entities=changed)
-    _write_problems(connection, database, readings, rows, now, additions)
+    _write_problems(connection, readings, rows, now, additions)
 
 
 def _write_documents(
     connection: Connection,
-    database: Database,
     readings: Mapping[int, _Reading],
     rows: Mapping[int, Any],
     additions: Additions,
@@ -120,7 +119,7 @@ def _write_documents(
     for old in gather(connection, sorted(readings), lambda part: query.where(document.c.resource_id.in_(part))):
         _count(additions, rows[old.resource_id].source_id, old.media_type, old.language, old.names, -1)
     facts = {row: reading.result.document for row, reading in sorted(readings.items())}
-    files = keep_files(connection, database, [found.derived for found in facts.values() if found])
+    files = keep_files(connection, [found.derived for found in facts.values() if found])
     new = []
     for row, found in facts.items():
         if found is not None:
@@ -128,12 +127,7 @@ def _write_documents(
             names = sum(identity.count for identity in reading.result.identities)
             new.append(_document_row(row, reading.version_id, found, names, files))
             _count(additions, rows[row].source_id, storable(found.media_type), storable(found.language), names, 1)
-    statement = database.dialect.insert(document)
-    columns = [column.name for column in document.c if column.name != "resource_id"]
-    statement = statement.on_conflict_do_update(
-        index_elements=["resource_id"], set_={name: statement.excluded[name] for name in columns}
-    )
-    run_many(connection, statement, new)
+    run_many(connection, _ENTER, new)
     for part in chunks(row for row, found in facts.items() if found is None):
         connection.execute(delete(document).where(document.c.resource_id.in_(part)))
 
@@ -165,7 +159,6 @@ def _document_row(
 
 def _write_problems(
     connection: Connection,
-    database: Database,
     readings: Mapping[int, _Reading],
     rows: Mapping[int, Any],
     now: datetime,
@@ -183,4 +176,4 @@ def _write_problems(
         else:
             problems.append(problem_of(error, stage=Stage.EXTRACT, subject=rows[row].url, at=now))
     clear_problems(connection, Stage.EXTRACT, cleared)
-    keep_problems(connection, database, problems)
+    keep_problems(connection, problems)

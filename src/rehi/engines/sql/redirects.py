@@ -48,7 +48,7 @@ def change_redirects(
         # A circle that was closed before is marked already, all but this visit.
         looped |= circle if circle & changed.keys() else circle & {row}
     freed = {row for start in changed for row in circle_through(before, start)} - looped - set(seen)
-    _mark(connection, database, looped, now, additions)
+    _mark(connection, looped, now, additions)
     _unmark(connection, freed, additions)
     ends = {end for row in changed for edges in (before, after) if (end := end_of(edges, row)) is not None}
     list_for_graph(connection, resources=_with_versions(connection, ends))
@@ -100,13 +100,11 @@ def _set_state(
         connection.execute(statement.values(state=outcome.value))
 
 
-def _mark(connection: Connection, database: Database, looped: set[int], now: datetime, additions: Additions) -> None:
+def _mark(connection: Connection, looped: set[int], now: datetime, additions: Additions) -> None:
     rows = lock_resources(connection, looped)
     _set_state(connection, rows, Outcome.FAILED, additions)
     error = RedirectLoop("its redirects lead back to it")
-    keep_problems(
-        connection, database, [problem_of(error, stage=Stage.FETCH, subject=row.url, at=now) for row in rows.values()]
-    )
+    keep_problems(connection, [problem_of(error, stage=Stage.FETCH, subject=row.url, at=now) for row in rows.values()])
 
 
 def _unmark(connection: Connection, freed: set[int], additions: Additions) -> None:

@@ -73,7 +73,7 @@ def ensure_resources(
     missing = [want for url, want in sorted(by_url.items()) if url not in found]
     if not missing:
         return found, {}
-    hosts = ensure_hosts(connection, database, {origin_of(want.url) for want in missing})
+    hosts = ensure_hosts(connection, {origin_of(want.url) for want in missing})
     rows = [NewResource(hosts[origin_of(w.url)], w.url, w.source_id, w.due_at, w.hops) for w in missing]
     additions.add_to_house("state:waiting", database.dialect.insert_resources(connection, rows))
     found |= find_ids(connection, database, [want.url for want in missing])

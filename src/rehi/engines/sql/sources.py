@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialect import NewResource
 from rehi.engines.sql.hosts import ensure_hosts, origin_of, wake_hosts
+from rehi.engines.sql.insertion import insertion
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.problems import keep_problems
 from rehi.engines.sql.schema import source as table
@@ -19,6 +20,8 @@ from rehi.engines.sql.text import key_of, storable
 from rehi.errors import NotFound
 from rehi.model.problem import Problem
 from rehi.model.source import Source, SourceKind, SourceState
+
+_ENTER = insertion(table, ("key", "kind", "name", "location", "size", "added_at", "state"), unique=("key",))
 
 
 class SqlSources:
@@ -40,8 +43,7 @@ class SqlSources:
         }
 
         def work(connection: Connection) -> Source:
-            statement = self.database.dialect.insert(table).on_conflict_do_nothing(index_elements=["key"])
-            connection.execute(statement, row)
+            connection.execute(_ENTER, row)
             found = connection.execute(select(table).where(table.c.key == key)).one()
             return _to_source(found, counts_of(connection, [found.id])[found.id])
 
@@ -62,7 +64,7 @@ class SqlSources:
 
         def work(connection: Connection) -> int:
             new = self._enter(connection, source.id, urls, due) if urls else 0
-            keep_problems(connection, self.database, problems)
+            keep_problems(connection, problems)
             connection.execute(update(table).where(table.c.id == source.id).values(position=position))
             additions = Additions()
             for what, n in counts.items():
@@ -75,7 +77,7 @@ class SqlSources:
 
     def _enter(self, connection: Connection, source_id: int, urls: Sequence[str], due: int) -> int:
         origins = [origin_of(url) for url in urls]
-        hosts = ensure_hosts(connection, self.database, set(origins))
+        hosts = ensure_hosts(connection, set(origins))
         rows = [NewResource(hosts[origin], url, source_id, due) for origin, url in zip(origins, urls, strict=True)]
         new = self.database.dialect.insert_resources(connection, rows)
         if new:

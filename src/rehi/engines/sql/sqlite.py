@@ -7,8 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import URL, ColumnElement, Connection, Engine, Row, Table, create_engine, event, func, text
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import URL, ColumnElement, Connection, Engine, Row, create_engine, event, func, text
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
@@ -108,10 +107,6 @@ class SqliteDialect:
 
     def guard_redirects(self, connection: Connection) -> None:
         """The writing transaction is the guard."""
-
-    def insert(self, table: Table) -> Any:
-        """An INSERT that knows ON CONFLICT."""
-        return insert(table)
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; schema.py has the measurements."""

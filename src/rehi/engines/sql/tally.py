@@ -8,9 +8,13 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import Connection, func, select
 
 from rehi.engines.sql.database import Database, run_many
+from rehi.engines.sql.insertion import insertion
 from rehi.engines.sql.schema import tally
 
 HOUSE = 0  # the source id that stands for all of them
+
+_UNIQUE = ("source_id", "what", "slot")
+_ADD = insertion(tally, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "tally.n + new.n"})
 
 
 class Additions:
@@ -30,16 +34,12 @@ class Additions:
 
     def write(self, connection: Connection, database: Database) -> None:
         """Add everything to what is stored, always in the same order."""
-        statement = database.dialect.insert(tally)
-        statement = statement.on_conflict_do_update(
-            index_elements=["source_id", "what", "slot"], set_={"n": tally.c.n + statement.excluded.n}
-        )
         rows = [
             {"source_id": source_id, "what": what, "slot": database.slot, "n": n}
             for (source_id, what), n in sorted(self._numbers.items())
             if n
         ]
-        run_many(connection, statement, rows)
+        run_many(connection, _ADD, rows)
 
 
 def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:

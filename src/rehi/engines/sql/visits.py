@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from rehi.engines.sql.bodies import NewVersion, keep_blobs, keep_versions
 from rehi.engines.sql.database import Database, gather, run_many
 from rehi.engines.sql.files import keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
 from rehi.engines.sql.hosts import wake_hosts
+from rehi.engines.sql.insertion import insertion
 from rehi.engines.sql.moment import to_due, to_micros
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
 from rehi.engines.sql.redirects import change_redirects
@@ -25,6 +26,7 @@ from rehi.errors import FetchError
 from rehi.model.problem import Problem, Stage
 from rehi.model.visit import Outcome, Visited
 
+_ENTER = insertion(visit, ("resource_id", "at", "outcome", "status", "seconds", "size", "file_id", "offset", "length"))
 _BAD = (Outcome.FAILED, Outcome.FORBIDDEN)
 
 
@@ -141,17 +143,17 @@ def _count(additions: Additions, state: ResourceState, seen: Visited, outcome: O
 
 def _write(connection: Connection, database: Database, batch: _Batch, states: dict[int, ResourceState]) -> None:
     refs = [ref for _, seen, _ in batch.visits for ref in (seen.record, seen.body)]
-    files = keep_files(connection, database, refs)
-    blobs = keep_blobs(connection, database, batch.versions, files)
+    files = keep_files(connection, refs)
+    blobs = keep_blobs(connection, batch.versions, files)
     for new in batch.versions:
         states[new.resource_id].blob_id = blobs[states[new.resource_id].digest or ""]
     write_resources(connection, states.values())
-    run_many(connection, insert(visit), [_visit_row(*seen, files) for seen in batch.visits])
+    run_many(connection, _ENTER, [_visit_row(*seen, files) for seen in batch.visits])
     keep_versions(connection, batch.versions, blobs, files)
     list_for_graph(connection, resources={new.resource_id for new in batch.versions})
     looped = _write_redirects(connection, database, batch, states)
     clear_problems(connection, Stage.FETCH, [states[row].url for row in batch.cleared - looped])
-    keep_problems(connection, database, [one for many in batch.problems.values() for one in many])
+    keep_problems(connection, [one for many in batch.problems.values() for one in many])
 
 
 def _write_redirects(

@@ -45,14 +45,10 @@ def unchanged(url: str, when: float, *, etag: str = "") -> Visited:
 
 def redirected(url: str, to: str, when: float = 0) -> Visited:
     """A visit that was sent elsewhere."""
-    return Visited(
-        url=url, at=at(when), outcome=Outcome.REDIRECT, next_at=at(when + MONTH), status=301, redirect_to=to
-    )
+    return Visited(url=url, at=at(when), outcome=Outcome.REDIRECT, next_at=at(when + MONTH), status=301, redirect_to=to)
 
 
-def failed(
-    url: str, when: float = 0, *, error: FetchError | None = None, outcome: Outcome = Outcome.FAILED
-) -> Visited:
+def failed(url: str, when: float = 0, *, error: FetchError | None = None, outcome: Outcome = Outcome.FAILED) -> Visited:
     """A visit that went wrong."""
     return Visited(
         url=url, at=at(when), outcome=outcome, next_at=at(when + 3600), status=503,

@@ -1,0 +1,69 @@
+"""Companies: names that carry the legal form of what they name, before or after it.
+
+The forms are whole words in capitals as the register writes them: a list of substrings made a company of every Kaspar
+("as") once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rehi.languages.sentences import Token
+from rehi.languages.spans import Span, without_overlaps
+from rehi.model.document import NameKind
+
+# Not "TÜ": it is Tartu Ülikool more often than a tulundusühistu.
+BEFORE = frozenset("AS OÜ SA MTÜ UÜ KÜ FIE SIA UAB".split())
+AFTER = frozenset("AS OÜ SA MTÜ Ltd Ltd. Limited Inc Inc. GmbH LLC Oy Oyj AB plc PLC Corp Corp. SIA UAB SpA S.A. B.V.".split())
+_AND = frozenset({"ja", "and", "&"})
+_QUOTES = frozenset('"„“”«»')
+_LONGEST = 6  # words after the form
+
+
+def is_form(word: str) -> bool:
+    """Whether a word is a legal form, inflected or not: "OÜ", "AS-i"."""
+    return word.split("-")[0] in BEFORE
+
+
+def _named_after(first: int, tokens: Sequence[Token], starts: frozenset[int]) -> int:
+    """Where the name after a legal form ends: capitalised words, also in quotes, and "ja Pojad"."""
+    at = first + 1
+    if at < len(tokens) and at not in starts and tokens[at].text in _QUOTES:
+        for close in range(at + 2, min(at + 2 + _LONGEST, len(tokens))):
+            if tokens[close].text in _QUOTES:
+                return close + 1
+    while at < len(tokens) and at not in starts and at - first <= _LONGEST:
+        word = tokens[at].text
+        and_more = word in _AND and at > first + 1 and at + 1 < len(tokens) and tokens[at + 1].text[:1].isupper()
+        if and_more and tokens[at + 1].text not in BEFORE and at + 1 not in starts:
+            at += 2
+        elif (word[:1].isupper() or word[:1].isdigit()) and word not in BEFORE:
+            at += 1
+        else:
+            break
+    return at
+
+
+def _found(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> Iterator[Span]:
+    ends = {span.end: span.first for span in spans}
+    for at, token in enumerate(tokens):
+        if token.text in BEFORE:
+            end = _named_after(at, tokens, starts)
+            if end > at + 1:
+                yield Span(at, end, NameKind.ORGANISATION)
+                continue
+        if token.text in AFTER and at in ends and at not in starts:
+            yield Span(ends[at], at + 1, NameKind.ORGANISATION)
+
+
+def with_companies(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> list[Span]:
+    """The spans with every company whole; ``starts`` are the numbers of the tokens that begin sentences."""
+    companies = without_overlaps(_found(spans, tokens, starts))
+    taken = {at for span in companies for at in range(span.first, span.end)}
+    rest = [span for span in spans if taken.isdisjoint(range(span.first, span.end)) and not _bare(span, tokens)]
+    return without_overlaps([*companies, *rest])
+
+
+def _bare(span: Span, tokens: Sequence[Token]) -> bool:
+    """A legal form alone names nobody."""
+    return span.end - span.first == 1 and is_form(tokens[span.first].text)

@@ -1,0 +1,87 @@
+"""The service over a harvested house, on a free port."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from rehi.app import House
+from rehi.serve import running
+from rehi.service import Service
+from rehi.settings import load_settings
+from tests.conftest import Harvested
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, whatever the status."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+Ask = Callable[..., Reply]
+
+
+def ask_at(address: str) -> Ask:
+    """A plain HTTP client for one address that follows no redirects."""
+
+    class _Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    opener = urllib.request.build_opener(_Stay)
+
+    def ask(path: str, *, body: bytes | None = None, method: str | None = None, **headers: str) -> Reply:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        request = urllib.request.Request(address.rstrip("/") + path, data=body, headers=names, method=method)
+        try:
+            with opener.open(request, timeout=30) as answer:
+                return Reply(answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Reply(error.code, {k.lower(): v for k, v in error.headers.items()}, error.read())
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def address(harvested: Harvested) -> Iterator[str]:
+    with House(harvested.settings) as house:
+        service = Service(house)
+        service.start()
+        with running(house, service, port=0) as at:
+            yield at
+        service.stop()
+
+
+@pytest.fixture(scope="session")
+def ask(address: str) -> Ask:
+    return ask_at(address)
+
+
+@pytest.fixture
+def guarded(tmp_path: Any) -> Iterator[Ask]:
+    """A service that behaves as on a public address: a token for everything that changes something."""
+    settings = load_settings(data=tmp_path / "data", serve={"host": "0.0.0.0", "token": "sesam"})
+    with House(settings) as house:
+        service = Service(house)
+        service.start()
+        with running(house, service, port=0) as at:
+            yield ask_at(at.replace("0.0.0.0", "127.0.0.1"))
+        service.stop()
