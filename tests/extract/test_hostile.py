@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
+import time
 import unicodedata
 
 import pytest
@@ -78,6 +79,37 @@ MARKUP = st.lists(
 @given(pieces=MARKUP, media_type=st.sampled_from(TYPES))
 def test_any_pieces_of_markup(pieces: list[str], media_type: str) -> None:
     check("".join(pieces).encode(), media_type)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<a ",
+        "<!--",
+        "<?",
+        " ",
+        "\n",
+        " \n",
+        "<",
+        "&",
+        "</",
+        "[",
+        '"',
+        "a-\n",
+        "ab\n",
+        "Ã",
+        "Ãµ",
+        "<!doctype x [",
+        "<meta ",
+        "; ",
+    ],
+)
+@pytest.mark.parametrize("media_type", ["text/html", "text/plain", "application/json", "application/xml", "text/csv"])
+def test_a_long_row_of_anything_takes_no_more_than_a_moment(piece: str, media_type: str) -> None:
+    began = time.process_time()
+    for raw in (piece * 60_000, f"x <html><p>{piece * 60_000}", f'{{"a": "<p>{piece * 60_000}"}}'):
+        check(raw.encode(), media_type)
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=["html", "xml", "json", "csv", "text", "pdf"])

@@ -21,7 +21,7 @@ _LEAST_SHARE = 0.1  # of all visible text
 _MAX_NODES = 20_000  # cells or lists that are looked at one by one
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
-_TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]*|!--.*?--)>", re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BLOCKS = "p, div, ul, ol, table, h1, h2, h3, h4, section, article"
 _FRAME = frozenset({"nav", "header", "footer", "aside", "form", "menu"})
 _MAIN = frozenset({"article", "main"})

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 _BLANKS = re.compile(r"[ \t\xa0]+")
-_BREAKS = re.compile(r"[ \t\xa0]*\n\s*")
 _ITEM = re.compile(r"(?:[-–—•*▪◦·]|\(?\d{1,3}[.)]|\(?[a-zõäöü]\))\s")
 _AND = re.compile(r"(?:ja|ning|või|ega|and|or|und|oder|och|tai)\b")  # "põhi- ja lõunaosa" keeps its hyphen
 _HYPHENS = "-\u2010\xad\x02\ufffe"  # the last two are how PDFium shows a hyphen that its line break made
@@ -21,7 +20,7 @@ def join_blocks(blocks: Iterable[str], limit: int) -> str:
 
 def part_lines(text: str) -> str:
     """Every line a paragraph: for texts in which a line never breaks a sentence."""
-    return _BREAKS.sub("\n\n", text).strip()
+    return "\n\n".join(filter(None, map(str.strip, text.split("\n"))))
 
 
 def rejoin(text: str, *, wrapped: bool | None = None) -> str:

@@ -30,7 +30,7 @@ _DOCTYPE = re.compile(r"\s*<!doctype\s+([\w:.-]+)[^>\[]{0,1000}(?:\[.{0,20000}?\
 _ROOT = re.compile(r"\s*<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)(?=[\s>/])([^>]{0,4000})")
 _HTML_AMID = re.compile(r"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _ANY_TAG = re.compile(
-    r"</?(?:[abip]|br|div|h[1-6]|li|td|span|table|font|strong|em|meta|title)(?:\s[^>]*)?/?>|&\w{2,8};", re.I
+    r"</?(?:[abip]|br|div|h[1-6]|li|td|span|table|font|strong|em|meta|title)(?:\s[^<>]*)?>|&\w{2,8};", re.I
 )
 _JSON_START = re.compile(r'\s*(?:\{\s*["}]|\[\s*(?:["\[{\]\d-]|true|false|null))')
 _DECLARED_TEXT = re.compile(r"text/[a-z0-9][a-z0-9.+-]{0,60}")

@@ -13,8 +13,8 @@ from rehi.languages.spans import Span, without_overlaps
 from rehi.model.document import NameKind
 
 # Not "TÜ": it is Tartu Ülikool more often than a tulundusühistu.
-BEFORE = frozenset("AS OÜ SA MTÜ UÜ KÜ FIE SIA UAB".split())
-AFTER = frozenset("AS OÜ SA MTÜ Ltd Ltd. Limited Inc Inc. GmbH LLC Oy Oyj AB plc PLC Corp Corp. SIA UAB SpA S.A. B.V.".split())
+BEFORE = frozenset(["AS", "OÜ", "SA", "MTÜ", "UÜ", "KÜ", "FIE", "SIA", "UAB"])
+AFTER = frozenset(["AS", "OÜ", "SA", "MTÜ", "Ltd", "Ltd.", "Limited", "Inc", "Inc.", "GmbH", "LLC", "Oy", "Oyj", "AB", "plc", "PLC", "Corp", "Corp.", "SIA", "UAB", "SpA", "S.A.", "B.V."])
 _AND = frozenset({"ja", "and", "&"})
 _QUOTES = frozenset('"„“”«»')
 _LONGEST = 6  # words after the form

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rehi.languages.companies import is_form, with_companies
 from rehi.languages.en_places import places
-from rehi.languages.en_words import ARTICLES, DECISIVE
+from rehi.languages.en_words import ARTICLES, DECISIVE, TIMES
 from rehi.languages.given_names import is_given_name
 from rehi.languages.people import PARTICLES, is_title
 from rehi.languages.sentences import Token
@@ -68,5 +68,6 @@ def _with_noun(span: Span, tokens: Sequence[Token], starts: frozenset[int]) -> S
 def corrected(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> list[Span]:
     """The model's spans after all corrections; ``starts`` are the numbers of the tokens that begin sentences."""
     grown = [_with_noun(_from_given(_trimmed(span, tokens), tokens), tokens, starts) for span in spans]
-    kept = without_overlaps(_relabelled(span, tokens) for span in grown)
+    named = [span for span in grown if not all(word.lower() in TIMES for word in words_of(span, tokens))]
+    kept = without_overlaps(_relabelled(span, tokens) for span in named)
     return with_companies(kept, tokens, starts)

@@ -17,7 +17,7 @@ from rehi.languages.et_words import KEPT_IN_GENITIVE
 from rehi.model.document import NameKind
 
 # Endings that few names have by nature. The disambiguator takes an unknown name as a nominative too readily: "Paiole".
-_TELLING = frozenset("le ga lt st sse ks l s ni".split())
+_TELLING = frozenset(["le", "ga", "lt", "st", "sse", "ks", "l", "s", "ni"])
 _VOWELS = frozenset("aeiouõäöüyаеёиоуыэюя")
 _NAMELIKE = frozenset("HSAYGCUO")
 _GENITIVE_AGREES = frozenset({"sg ter", "sg es", "sg ab", "sg kom", "pl ter", "pl es", "pl ab", "pl kom"})

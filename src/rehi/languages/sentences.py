@@ -42,11 +42,7 @@ _DOMAIN = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}$")
 _LINE = re.compile(r"[^\n]+")
 
 _ABBREVIATIONS = frozenset(
-    "aj alg apr aug dets dr e.m.a hr ibid jaan jj jm jms jmt jne jpm jr jt jun juul kd kl kr krt kt lg lk lp lüh mag mh "
-    "min mld mln mnt mr mrs ms nim nn no nov nr nt okt p.o pl pr prl prof ps pst ptk reg saj sealh seals sen sept sh sk skp "
-    "sl sm snd so st stj tel tk tlk tn umb v.a vanemins vrd vm vms vs vt õa õp "
-    "sr etc vol fig inc ltd co corp dept est approx al ed eds pp cf rev hon gen col capt lt sgt gov rep pres jan feb mar "
-    "jul sep oct dec".split()
+    ["aj", "alg", "apr", "aug", "dets", "dr", "e.m.a", "hr", "ibid", "jaan", "jj", "jm", "jms", "jmt", "jne", "jpm", "jr", "jt", "jun", "juul", "kd", "kl", "kr", "krt", "kt", "lg", "lk", "lp", "lüh", "mag", "mh", "min", "mld", "mln", "mnt", "mr", "mrs", "ms", "nim", "nn", "no", "nov", "nr", "nt", "okt", "p.o", "pl", "pr", "prl", "prof", "ps", "pst", "ptk", "reg", "saj", "sealh", "seals", "sen", "sept", "sh", "sk", "skp", "sl", "sm", "snd", "so", "st", "stj", "tel", "tk", "tlk", "tn", "umb", "v.a", "vanemins", "vrd", "vm", "vms", "vs", "vt", "õa", "õp", "sr", "etc", "vol", "fig", "inc", "ltd", "co", "corp", "dept", "est", "approx", "al", "ed", "eds", "pp", "cf", "rev", "hon", "gen", "col", "capt", "lt", "sgt", "gov", "rep", "pres", "jan", "feb", "mar", "jul", "sep", "oct", "dec"]
 )
 _MONTHS = (
     "jaanuar", "veebruar", "märts", "aprill", "mai", "juuni", "juuli", "august", "septemb", "oktoob", "novemb", "detsemb",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -98,4 +99,5 @@ def _classify(error: Exception) -> tuple[int, str, str]:
     if isinstance(error, RehiError):
         status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
         return status, str(error), error.code
+    logging.getLogger(__name__).error("a request failed", exc_info=error)
     return 500, "something went wrong here; the server's own output says more", "internal"

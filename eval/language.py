@@ -1,0 +1,96 @@
+"""Languages: accuracy of identification by length of the text, on the Declaration of Human Rights."""
+
+from __future__ import annotations
+
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from eval.corpora import corpus_file, digest
+from eval.report import floors, result, table
+from rehi.enrich.language import MIN_LETTERS, UNKNOWN, identify
+
+UDHR = "09-langid/nltk+nltk_data/packages/corpora/udhr2.zip"
+LENGTHS = (20, 50, 100, 300)
+TARGET = "accuracy at each length at its floor"
+
+# The languages of Europe that the model knows, by the names of their files.
+LANGUAGES = {
+    "bul": "bg", "ces": "cs", "cym": "cy", "dan": "da", "deu_1996": "de", "ell_monotonic": "el", "eng": "en", "est": "et",
+    "eus": "eu", "fin": "fi", "fra": "fr", "gle": "ga", "hrv": "hr", "hun": "hu", "isl": "is", "ita": "it", "lav": "lv",
+    "lit": "lt", "mlt": "mt", "nld": "nl", "pol": "pl", "por_PT": "pt", "ron_2006": "ro", "rus": "ru", "slk": "sk",
+    "slv": "sl", "spa": "es", "sqi": "sq", "swe": "sv", "tur": "tr", "ukr": "uk",
+}  # fmt: skip
+
+
+def _pieces(text: str, length: int) -> Iterator[str]:
+    """Pieces of whole words, about as long as wanted; at most 60 of them."""
+    piece, made = "", 0
+    for word in text.split():
+        piece = f"{piece} {word}" if piece else word
+        if len(piece) >= length:
+            yield piece
+            piece, made = "", made + 1
+            if made == 60:
+                return
+
+
+def texts(path: Path) -> dict[str, str]:
+    """The Declaration by language, without its heading."""
+    found: dict[str, str] = {}
+    with zipfile.ZipFile(path) as archive:
+        names = {Path(name).stem: name for name in archive.namelist()}
+        for stem, code in LANGUAGES.items():
+            if stem in names:
+                found[code] = archive.read(names[stem]).decode("utf-8").split("---", 1)[-1]
+    return found
+
+
+def _simplemma(text: str) -> str:
+    """The guess of simplemma, which is here already for lemmas."""
+    from simplemma.langdetect import langdetect
+
+    known = ("bg", "cs", "cy", "da", "de", "el", "en", "es", "et", "fi", "fr", "ga", "hu", "is", "it", "lt", "lv", "nl",
+             "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sv", "tr", "uk")  # fmt: skip
+    guess = langdetect(text, lang=known)[0][0]
+    return UNKNOWN if guess == "unk" else str(guess)
+
+
+def _accuracy(documents: dict[str, str], length: int, guess: Callable[[str], str], most: int) -> tuple[float, float]:
+    right = count = 0
+    begun = time.process_time()
+    for code, text in documents.items():
+        for at, piece in enumerate(_pieces(text, length)):
+            if at == most:
+                break
+            count += 1
+            right += guess(piece) == code
+    return right / max(1, count), (time.process_time() - begun) / max(1, count)
+
+
+def evaluate() -> bool:
+    """Print the table and the result; whether all is as good as it should be."""
+    path = corpus_file(UDHR)
+    pinned = floors("language")
+    documents = texts(path)
+    identify("See on lause, mis laeb mudeli.")
+    rows: list[list[object]] = []
+    ours: dict[str, object] = {}
+    peers: dict[str, object] = {}
+    faults = [] if digest([path]) == pinned["corpus"]["sha256"] else ["the corpus is not the one the floors were pinned with"]
+    cost = peer_cost = 0.0
+    for length in LENGTHS:
+        got, cost = _accuracy(documents, length, identify, 60)
+        other, peer_cost = _accuracy(documents, length, _simplemma, 3)
+        floor = float(pinned["accuracy"][str(length)])
+        rows.append([length, got, floor, cost * 1e6, other, peer_cost * 1e6])
+        ours[str(length)], peers[str(length)] = round(got, 4), round(other, 4)
+        if got < floor:
+            faults.append(f"{length} characters: {got:.4f} is below the floor {floor}")
+    print(f"{len(documents)} languages; texts of fewer than {MIN_LETTERS} letters are left undecided")
+    print(table(("characters", "accuracy", "floor", "µs", "simplemma", "µs"), rows))
+    print(*faults, sep="\n", end="\n" if faults else "")
+    ratio = round(peer_cost / cost, 1) if cost else None
+    print(result("language", ok=not faults, target=TARGET, ours=ours, peers={"simplemma": peers}, ratio=ratio))
+    return not faults

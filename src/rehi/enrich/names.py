@@ -1,0 +1,72 @@
+"""The names in a text: whole texts in one language, with passages in another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rehi.enrich.language import identify
+from rehi.languages import BUILTIN, Language, language
+from rehi.model.document import Mention
+
+MAX_MENTIONS = 20_000
+MAX_TEXT = 2_000_000  # characters in which names are looked for: some 280,000 words, 30 s in Estonian
+BLOCK = 200_000  # characters tagged at a time, so that memory does not grow with the text
+PASSAGE = 200  # characters that a paragraph needs to have a language of its own
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in _PARAGRAPH.finditer(text):
+        yield start, gap.end()
+        start = gap.end()
+    yield start, len(text)
+
+
+def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
+    """Stretches of one language, paragraph by paragraph; neighbours in one language are one stretch."""
+    begin, current = 0, code
+    for start, end in _paragraphs(text):
+        own = code
+        if end - start > PASSAGE:
+            found = identify(text[start:end], code)
+            own = found if found in BUILTIN else code
+        if own != current:
+            if start > begin:
+                yield begin, start, current
+            begin, current = start, own
+    yield begin, len(text), current
+
+
+def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A stretch in pieces that are not too long, cut at line ends where there are any."""
+    while end - start > BLOCK:
+        cut = text.rfind("\n", start + BLOCK // 2, start + BLOCK)
+        if cut < 0:
+            cut = text.rfind(" ", start + BLOCK // 2, start + BLOCK)
+        cut = start + BLOCK if cut < 0 else cut + 1
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _moved(mention: Mention, by: int) -> Mention:
+    return replace(mention, start=mention.start + by, end=mention.end + by) if by else mention
+
+
+def find_names(text: str, code: str) -> tuple[Mention, ...]:
+    """The names in a text whose language has this code, at most 20,000 of them, in its first two million characters."""
+    found: list[Mention] = []
+    if code not in BUILTIN:
+        return ()
+    for start, end, own in _passages(text[:MAX_TEXT], code):
+        speaker: Language | None = language(own)
+        if speaker is None:
+            continue
+        for first, last in _blocks(text, start, end):
+            found += [_moved(mention, first) for mention in speaker.mentions(text[first:last])]
+            if len(found) >= MAX_MENTIONS:
+                return tuple(found[:MAX_MENTIONS])
+    return tuple(found)

@@ -1,0 +1,170 @@
+"""Many processes and threads on one catalogue."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from rehi.engines.sql import open_catalogue
+from rehi.model.listing import DocumentFilter, Page
+from rehi.model.source import SourceKind
+from rehi.model.visit import HostLease, Outcome, Visited
+from rehi.model.work import HostRelease
+from rehi.ports import Catalogue
+from rehi.testing.contracts.catalogue_samples import add, at, came, claim, place, redirected, understood
+
+SPAWN = multiprocessing.get_context("spawn")
+PROCESSES, HOSTS, ROUNDS = 6, 40, 3
+FAR = timedelta(days=1)
+
+
+def _visit_everything(uri: str, worker: str, log: Path, total: int) -> None:
+    """Lease, hold for a moment, release; write down when each host was held."""
+    catalogue = open_catalogue(uri)
+    with log.open("w") as lines:
+        deadline = time.monotonic() + 40
+        while time.monotonic() < deadline:
+            leases = catalogue.lease(worker=worker, hosts=3, urls=1, ttl=30, now=datetime.now(UTC))
+            for lease in leases:
+                lines.write(f"{lease.host_id} {time.monotonic_ns()} ")
+                time.sleep(0.002)
+                lines.write(f"{time.monotonic_ns()}\n")
+            if leases:
+                _give_back(catalogue, leases)
+            elif catalogue.totals(now=datetime.now(UTC)).visits >= total:
+                break
+            else:
+                time.sleep(0.01)
+    catalogue.close()
+
+
+def _give_back(catalogue: Catalogue, held: Sequence[HostLease]) -> None:
+    now = datetime.now(UTC)
+    visited = [
+        Visited(url=task.url, at=now, outcome=Outcome.UNCHANGED, next_at=now + FAR, status=304)
+        for lease in held
+        for task in lease.tasks
+    ]
+    released = [HostRelease(host_id=one.host_id, token=one.token, ready_at=now, delay=0) for one in held]
+    catalogue.record(visited, released, now=now)
+
+
+def test_no_host_is_ever_leased_twice_at_once(catalogue_uri: str, tmp_path: Path) -> None:
+    total = HOSTS * ROUNDS
+    catalogue = open_catalogue(catalogue_uri)
+    add(catalogue, *(f"http://h{host}.ee/{page}" for host in range(HOSTS) for page in range(ROUNDS)))
+    logs = [tmp_path / f"{number}.log" for number in range(PROCESSES)]
+    crowd = [
+        SPAWN.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total))
+        for number, log in enumerate(logs)
+    ]
+    for process in crowd:
+        process.start()
+    for process in crowd:
+        process.join(60)
+        assert process.exitcode == 0
+    held: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for log in logs:
+        for line in log.read_text().splitlines():
+            host, start, end = map(int, line.split())
+            held[host].append((start, end))
+    assert sum(map(len, held.values())) == total
+    for intervals in held.values():
+        intervals.sort()
+        assert all(before[1] <= after[0] for before, after in zip(intervals, intervals[1:], strict=False))
+    assert catalogue.totals(now=datetime.now(UTC)).outcomes == {"unchanged": total}
+    catalogue.close()
+
+
+def _lease_and_hang(uri: str, ready: Connection) -> None:
+    catalogue = open_catalogue(uri)
+    leases = catalogue.lease(worker="victim", hosts=1, urls=1, ttl=60, now=at(0))
+    ready.send(len(leases))
+    time.sleep(60)
+
+
+def test_the_lease_of_a_killed_process_goes_to_another_when_it_ends(catalogue_uri: str) -> None:
+    catalogue = open_catalogue(catalogue_uri)
+    add(catalogue, "http://a.ee/")
+    here, there = SPAWN.Pipe()
+    victim = SPAWN.Process(target=_lease_and_hang, args=(catalogue_uri, there))
+    victim.start()
+    assert here.poll(30)
+    assert here.recv() == 1
+    assert victim.pid is not None
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.join(10)
+    assert catalogue.lease(worker="heir", hosts=1, urls=1, ttl=60, now=at(59)) == []
+    assert catalogue.next_ready() == at(60)
+    assert len(catalogue.lease(worker="heir", hosts=1, urls=1, ttl=60, now=at(60))) == 1
+    catalogue.close()
+
+
+def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
+    catalogue = open_catalogue(catalogue_uri)
+    urls = [f"http://h{number % 7}.ee/{number}" for number in range(200)]
+    source = catalogue.add_source(kind=SourceKind.URL_LIST, name="a", location="/a", size=1, now=at(0))
+
+    def take_in(turn: int) -> None:
+        for start in range(0, 200, 20):
+            batch = urls[start:] + urls[:start] if turn % 2 else urls[::-1]
+            catalogue.take_in(source, batch, position=start, counts={"lines": 1}, now=at(0))
+
+    def record(turn: int) -> None:
+        order = urls if turn % 2 else urls[::-1]
+        for start in range(0, 200, 20):
+            catalogue.record([came(url, url, 1) for url in order[start : start + 20]], [], now=at(1))
+
+    def read(turn: int) -> None:
+        for _ in range(10):
+            tasks = claim(catalogue, 1, worker=f"w{turn}")
+            catalogue.record_reads([understood(task, place("Tartu"), place("Narva")) for task in tasks], now=at(2))
+
+    with ThreadPoolExecutor(6) as threads:
+        for done in [threads.submit(work, turn) for turn in range(2) for work in (take_in, record, read)]:
+            done.result(60)
+    while tasks := claim(catalogue, 999):
+        catalogue.record_reads([understood(task, place("Tartu"), place("Narva")) for task in tasks], now=at(3))
+    totals = catalogue.totals(now=at(3))
+    assert (totals.resources, totals.visits, totals.versions, totals.documents) == (200, 200, 200, 200)
+    assert (totals.hosts, totals.mentions, totals.to_read) == (7, 400, 0)
+    assert catalogue.source(source.id).counts["lines"] == 20
+    assert [row.documents for row in catalogue.find_entities("", Page())] == [200, 200]
+    assert catalogue.documents(DocumentFilter(), Page())[1] == 200
+    catalogue.close()
+
+
+def test_a_circle_that_two_threads_close_at_once_is_seen(catalogue_uri: str) -> None:
+    catalogue = open_catalogue(catalogue_uri)
+
+    def half(there: str, back: str) -> None:
+        for turn in range(15):
+            catalogue.record([redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], now=at(turn))
+
+    ways = ("http://a.ee/", "http://b.ee/")
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(half, *way) for way in (ways, ways[::-1])]:
+            done.result(60)
+    assert catalogue.totals(now=at(99)).outcomes == {"failed": 30}
+    catalogue.close()
+
+
+def _open_only(uri: str) -> None:
+    open_catalogue(uri).close()
+
+
+def test_several_processes_may_make_the_catalogue_at_once(catalogue_uri: str) -> None:
+    crowd = [SPAWN.Process(target=_open_only, args=(catalogue_uri,)) for _ in range(4)]
+    for process in crowd:
+        process.start()
+    for process in crowd:
+        process.join(30)
+        assert process.exitcode == 0
