@@ -27,6 +27,12 @@ def tagger(code: str) -> Tag:
     return lambda text: {(m.start, m.end, _LABELS[m.kind.value]) for m in speaker.mentions(text)}
 
 
+def _load() -> None:
+    """Load the models: that is not their speed."""
+    for code in ("et", "en"):
+        tagger(code)("Mari")
+
+
 def sample() -> list[GoldText]:
     """The first sentences of both Estonian corpora, in texts of 50."""
     texts: list[GoldText] = []
@@ -50,13 +56,14 @@ def sets() -> dict[str, tuple[str, list[GoldText], list[Path]]]:
 def evaluate() -> bool:
     """Print the table and the result; whether all is as good as it should be."""
     pinned = floors("names")
+    _load()
+    texts = sample()
+    mine, peer = score(texts, tagger("et")), run_peer(texts)  # before all else: what we have analysed we remember
     rows: list[list[object]] = []
     ours: dict[str, object] = {}
     faults: list[str] = []
     for name, (code, texts, files) in sets().items():
-        tag = tagger(code)
-        tag("Mari Tamm elab Tartus. Mary Smith lives in Leeds.")  # loading the model is not its speed
-        got = score(texts, tag)
+        got = score(texts, tagger(code))
         floor = pinned.get(name, {})
         rows.append(_row(name, got, float(floor.get("f1", 0))))
         ours[name] = {"f1": round(got.f1, 4), "words_per_second": round(got.speed)}
@@ -64,8 +71,6 @@ def evaluate() -> bool:
             faults.append(f"{name}: the corpus is not the one that its floor was pinned with")
         if got.f1 < float(floor.get("f1", 0)):
             faults.append(f"{name}: F1 {got.f1:.4f} is below its floor {floor['f1']}")
-    texts = sample()
-    mine, peer = score(texts, tagger("et")), run_peer(texts)
     ratio = mine.speed / peer.speed
     rows += [_row("et-sample", mine, 0.0), _row("et-sample by EstNLTK", peer, 0.0)]
     if mine.f1 < peer.f1 - LOSS:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from rehi.model.work import HostRelease
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import add, at, came, claim, place, redirected, understood
 
-SPAWN = multiprocessing.get_context("spawn")
+CROWD = multiprocessing.get_context("forkserver")
+CROWD.set_forkserver_preload(["rehi.engines.sql", "rehi.testing.contracts.catalogue_samples"])
 PROCESSES, HOSTS, ROUNDS = 6, 40, 3
 FAR = timedelta(days=1)
 
@@ -63,7 +65,7 @@ def test_no_host_is_ever_leased_twice_at_once(catalogue_uri: str, tmp_path: Path
     add(catalogue, *(f"http://h{host}.ee/{page}" for host in range(HOSTS) for page in range(ROUNDS)))
     logs = [tmp_path / f"{number}.log" for number in range(PROCESSES)]
     crowd = [
-        SPAWN.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total))
+        CROWD.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total))
         for number, log in enumerate(logs)
     ]
     for process in crowd:
@@ -79,7 +81,7 @@ def test_no_host_is_ever_leased_twice_at_once(catalogue_uri: str, tmp_path: Path
     assert sum(map(len, held.values())) == total
     for intervals in held.values():
         intervals.sort()
-        assert all(before[1] <= after[0] for before, after in zip(intervals, intervals[1:], strict=False))
+        assert all(before[1] <= after[0] for before, after in pairwise(intervals))
     assert catalogue.totals(now=datetime.now(UTC)).outcomes == {"unchanged": total}
     catalogue.close()
 
@@ -94,8 +96,8 @@ def _lease_and_hang(uri: str, ready: Connection) -> None:
 def test_the_lease_of_a_killed_process_goes_to_another_when_it_ends(catalogue_uri: str) -> None:
     catalogue = open_catalogue(catalogue_uri)
     add(catalogue, "http://a.ee/")
-    here, there = SPAWN.Pipe()
-    victim = SPAWN.Process(target=_lease_and_hang, args=(catalogue_uri, there))
+    here, there = CROWD.Pipe()
+    victim = CROWD.Process(target=_lease_and_hang, args=(catalogue_uri, there))
     victim.start()
     assert here.poll(30)
     assert here.recv() == 1
@@ -162,7 +164,7 @@ def _open_only(uri: str) -> None:
 
 
 def test_several_processes_may_make_the_catalogue_at_once(catalogue_uri: str) -> None:
-    crowd = [SPAWN.Process(target=_open_only, args=(catalogue_uri,)) for _ in range(4)]
+    crowd = [CROWD.Process(target=_open_only, args=(catalogue_uri,)) for _ in range(4)]
     for process in crowd:
         process.start()
     for process in crowd:

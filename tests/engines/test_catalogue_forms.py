@@ -60,7 +60,7 @@ def _stored(catalogue: Catalogue) -> dict[EntityKey, Entity]:
     return found
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=histories)
 def test_entities_equal_those_counted_from_scratch(history: list[tuple[int, list[Identity] | None]]) -> None:
     with TemporaryDirectory() as folder:

@@ -180,6 +180,15 @@ def test_a_wrong_password_and_a_missing_database_are_named(postgres: PostgresSer
         open_catalogue(postgres_uri.replace("/tests", "/nowhere"))
 
 
+def test_what_the_server_refuses_within_a_bulk_is_one_sentence(postgres: PostgresServer, postgres_uri: str) -> None:
+    catalogue = open_catalogue(postgres.schema_uri(postgres_uri, "refusal"))
+    with pytest.raises(EngineError, match="can't be used"):
+        add(catalogue, "http://a.ee/\0")
+    add(catalogue, "http://a.ee/")
+    assert catalogue.totals(now=at(0)).resources == 1
+    catalogue.close()
+
+
 def test_without_psycopg_the_cure_is_named(tmp_path: Path) -> None:
     (tmp_path / "psycopg.py").write_text("raise ModuleNotFoundError('psycopg', name='psycopg')\n")
     code = (

@@ -60,13 +60,14 @@ def _problems(house: House) -> Iterator[tuple[str, str, str]]:
 
 
 def _records(house: House) -> Iterator[tuple[str, str]]:
-    from fastwarc.warc import ArchiveIterator, WarcRecordType
+    from warcio.archiveiterator import ArchiveIterator
 
-    kinds = WarcRecordType.response | WarcRecordType.revisit
     for path in sorted(house.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as stream:
-            for record in ArchiveIterator(stream, record_types=kinds, parse_http=False):
-                yield record.headers["WARC-Target-URI"], record.headers["WARC-Payload-Digest"]
+            for record in ArchiveIterator(stream):
+                if record.rec_type in ("response", "revisit"):
+                    headers = record.rec_headers
+                    yield headers.get_header("WARC-Target-URI"), headers.get_header("WARC-Payload-Digest")
 
 
 def _statements(house: House, urls: dict[int, str]) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Database:
         self.dialect = dialect
         self.slot = os.getpid() % dialect.slots
         self._engine = dialect.engine()
+        self._errors: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.foreign())
         self._writers = self._engine.execution_options(rehi_write=True)
         # Threads of one process queue here: SQLite's own waiting polls, up to 100 ms at a time, and is not fair.
         self._turn = Lock() if dialect.slots == 1 else nullcontext()
@@ -39,7 +40,7 @@ class Database:
             try:
                 with self._turn, self._writers.begin() as connection:
                     return work(connection)
-            except SQLAlchemyError as error:
+            except self._errors as error:
                 if attempt < _ATTEMPTS and self.dialect.may_retry(error):
                     attempt += 1
                     continue
@@ -50,7 +51,7 @@ class Database:
         try:
             with self._engine.begin() as connection:
                 return work(connection)
-        except SQLAlchemyError as error:
+        except self._errors as error:
             raise self.dialect.error(error) from error
 
     def close(self) -> None:

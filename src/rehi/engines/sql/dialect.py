@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row
 
 from rehi.errors import UserError
 
 
-@dataclass(frozen=True, slots=True)
-class NewResource:
-    """A URL that may be new."""
+class NewResource(NamedTuple):
+    """A URL that may be new; a plain tuple, as drivers want it, for there are millions."""
 
     host_id: int
     url: str
+    tail: str
     source_id: int | None
     due_at: int | None
-    hops: int = 0
+    hops: int
 
 
 class Dialect(Protocol):
@@ -30,6 +29,9 @@ class Dialect(Protocol):
 
     def engine(self) -> Engine:
         """Connections, made when they are needed."""
+
+    def foreign(self) -> tuple[type[Exception], ...]:
+        """What the driver raises where it is used directly."""
 
     def where(self) -> str:
         """The database's address, without a password."""

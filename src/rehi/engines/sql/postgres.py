@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
 from rehi.engines.sql.schema import resource
-from rehi.engines.sql.text import HEAD, tail_of
+from rehi.engines.sql.text import HEAD
 from rehi.errors import DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds
@@ -70,6 +70,12 @@ class PostgresDialect:
         except ModuleNotFoundError as error:
             raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
 
+    def foreign(self) -> tuple[type[Exception], ...]:
+        """What the driver raises."""
+        import psycopg
+
+        return (psycopg.Error,)
+
     def where(self) -> str:
         """The server's address, without the password."""
         return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
@@ -87,7 +93,7 @@ class PostgresDialect:
 
     def may_retry(self, cause: BaseException) -> bool:
         """After a deadlock, the other transaction has gone on and is done."""
-        return isinstance(cause, DBAPIError) and _state_of(cause.orig) in _RETRIED
+        return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
 
     def guard_schema(self, connection: Connection) -> None:
         """A lock of the server, until the transaction ends."""
@@ -103,7 +109,7 @@ class PostgresDialect:
         driver: Any = connection.connection.driver_connection
         with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
             for row in rows:
-                copy.write_row((row.host_id, row.url, tail_of(row.url), row.source_id, row.due_at, row.hops))
+                copy.write_row(row)
         new = connection.execute(_INSERT).rowcount
         connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
         return new

@@ -13,6 +13,7 @@ from rehi.engines.sql.dialect import NewResource
 from rehi.engines.sql.hosts import ensure_hosts, origin_of
 from rehi.engines.sql.schema import blob, resource
 from rehi.engines.sql.tally import Additions
+from rehi.engines.sql.text import tail_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def ensure_resources(
     if not missing:
         return found, {}
     hosts = ensure_hosts(connection, {origin_of(want.url) for want in missing})
-    rows = [NewResource(hosts[origin_of(w.url)], w.url, w.source_id, w.due_at, w.hops) for w in missing]
+    rows = [NewResource(hosts[origin_of(w.url)], w.url, tail_of(w.url), w.source_id, w.due_at, w.hops) for w in missing]
     additions.add_to_house("state:waiting", database.dialect.insert_resources(connection, rows))
     found |= find_ids(connection, database, [want.url for want in missing])
     return found, {row.host_id: row.due_at for row in rows if row.due_at is not None}

@@ -129,8 +129,10 @@ resource = Table(
     Column("id", _ID, primary_key=True),
     Column("url", _BYTEWISE, nullable=False),
     _words("tail"),
-    Column("host_id", _ID, ForeignKey("host.id"), nullable=False),
-    Column("source_id", _ID, ForeignKey("source.id")),
+    # Not declared as foreign keys: they are always found or made in the same transaction and never deleted, and on
+    # PostgreSQL the checks took half of the intake's time (14,000 rows/s with them, 28,500 without, in one run).
+    Column("host_id", _ID, nullable=False),
+    Column("source_id", _ID),
     Column("state", Text, nullable=False, server_default="waiting"),
     Column("due_at", BigInteger),
     _number("status"),

@@ -16,7 +16,7 @@ from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.problems import keep_problems
 from rehi.engines.sql.schema import source as table
 from rehi.engines.sql.tally import Additions, counts_of
-from rehi.engines.sql.text import key_of, storable
+from rehi.engines.sql.text import key_of, storable, tail_of
 from rehi.errors import NotFound
 from rehi.model.problem import Problem
 from rehi.model.source import Source, SourceKind, SourceState
@@ -78,7 +78,10 @@ class SqlSources:
     def _enter(self, connection: Connection, source_id: int, urls: Sequence[str], due: int) -> int:
         origins = [origin_of(url) for url in urls]
         hosts = ensure_hosts(connection, set(origins))
-        rows = [NewResource(hosts[origin], url, source_id, due) for origin, url in zip(origins, urls, strict=True)]
+        rows = [
+            NewResource(hosts[origin], url, tail_of(url), source_id, due, 0)
+            for origin, url in zip(origins, urls, strict=True)
+        ]
         new = self.database.dialect.insert_resources(connection, rows)
         if new:
             wake_hosts(connection, dict.fromkeys(hosts.values(), due))

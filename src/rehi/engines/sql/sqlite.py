@@ -12,7 +12,6 @@ from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
 from rehi.engines.sql.schema import resource
-from rehi.engines.sql.text import tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
 _TIMEOUT = 30.0  # seconds to wait for another writer, unless the address says ?timeout=
@@ -84,6 +83,10 @@ class SqliteDialect:
             else:
                 return
 
+    def foreign(self) -> tuple[type[Exception], ...]:
+        """What the driver raises."""
+        return (sqlite3.Error,)
+
     def where(self) -> str:
         """The file's path."""
         return self._path
@@ -113,9 +116,7 @@ class SqliteDialect:
         driver = connection.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
         before = driver.total_changes
-        driver.executemany(
-            _INSERT, [(row.host_id, row.url, tail_of(row.url), row.source_id, row.due_at, row.hops) for row in rows]
-        )
+        driver.executemany(_INSERT, rows)
         return driver.total_changes - before
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> list[int]:
