@@ -33,7 +33,7 @@ def main() -> None:
     """Tag what standard input brings."""
     from estnltk import Text
     from estnltk.taggers import NerTagger, SentenceTokenizer
-    from nltk.tokenize.simple import LineTokenizer
+    from nltk.tokenize.simple import LineTokenizer  # type: ignore[import-untyped]
 
     tagger = NerTagger()
     # A line is a sentence in these texts, so it is told the true sentences; its own tokeniser of sentences would have

@@ -114,11 +114,17 @@ The bus stops in {L} every other week.
 It is 12 kilometres from {L} to {L}.
 """.strip().split("\n")
 
-_ONSETS = "b d f g h j k l m n p r s t v br dr gr kr tr st sl pr fl sk th".split() + [""]
-_NUCLEI = "a e i o u aa ee oo ai ei au ia ea y ä õ ü ö".split()
-_CODAS = "n r l s m t k nd rs st ld ng ll".split() + ["", "", "", ""]
-_FAMILY_ENDS = "son man sen mäe maa ste vere la salu pere stein ton ley er well ford saar oja berg ik us".split() + [""] * 8
-_PLACE_ENDS = "ville burg ton ford stead maa mäe küla vere la nurme salu linna saare stad holm".split() + [""] * 8
+
+def _choices(text: str, nothing: int = 0) -> list[str]:
+    """The words of a text, and as many times nothing."""
+    return text.split() + [""] * nothing
+
+
+_ONSETS = _choices("b d f g h j k l m n p r s t v br dr gr kr tr st sl pr fl sk th", 1)
+_NUCLEI = _choices("a e i o u aa ee oo ai ei au ia ea y ä õ ü ö")
+_CODAS = _choices("n r l s m t k nd rs st ld ng ll", 4)
+_FAMILY_ENDS = _choices("son man sen mäe maa ste vere la salu pere stein ton ley er well ford saar oja berg ik us", 8)
+_PLACE_ENDS = _choices("ville burg ton ford stead maa mäe küla vere la nurme salu linna saare stad holm", 8)
 _BODIES = """Ministry of {n}|{l} {n} Board|{l} Town Council|{l} City Council|{l} Parish Council|{l} Museum|University of {l}
 {l} University|{l} {n} Agency|{n} Agency|{n} Board|Department of {n}|Institute of {n}|{l} Institute of {n}|{l} Library
 National Library of {l}|{l} Town Library|{l} School|{l} Hospital|{l} Theatre|{n} Inspectorate|{l} {n} Society|{n} Foundation
@@ -126,10 +132,10 @@ National Library of {l}|{l} Town Library|{l} School|{l} Hospital|{l} Theatre|{n}
 Office of {n}|{l} Orchestra|{l} Village Society|{l} {n} Club|{l} Dairy|{l} Police|{l} Football Club|{l} County Court|{l} Gymnasium|{l} Basic School|{l} Parish Government|Ministry of the {n}|{l} Archive""".replace(
     "\n", "|"
 ).split("|")
-_FIELDS = (
+_FIELDS = _choices(
     "Health Transport Culture Finance Education Defence Agriculture Statistics Commerce Environment Justice Energy Labour "
     "Science Fisheries Forestry Language Weather Land Rescue Data Rowing Research Tourism Water Heritage Trade"
-).split()
+)
 _SLOT = re.compile(r"\{(\w)\}")
 _KINDS = {"P": "PER", "F": "PER", "G": "PER", "O": "ORG", "C": "ORG", "L": "LOC"}
 
@@ -155,7 +161,9 @@ def _name(slot: str, chance: random.Random, given: list[str]) -> str:
     if slot == "G":
         return first
     if slot == "L":
-        return chance.choice([place, place, place, place, f"{place} County", f"Lake {place}", f"New {place}", f"{place} Street"])
+        return chance.choice(
+            [place, place, place, place, f"{place} County", f"Lake {place}", f"New {place}", f"{place} Street"]
+        )
     if slot == "C":
         form = chance.choice(["{} Ltd", "{} OÜ", "AS {}", "{} Inc", "{} Group", "OÜ {}", "{} & Sons", "{}", "{} Bank"])
         return form.format(f"{place} {chance.choice(_FIELDS)}" if chance.random() < 0.4 else place)

@@ -20,11 +20,19 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns that line up."""
     cells = [list(header), *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(header))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
+    )
 
 
 def _cell(value: object) -> str:
-    return f"{value:.4f}" if isinstance(value, float) and value <= 1 else f"{value:,.0f}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:.4f}"
+        if isinstance(value, float) and value <= 1
+        else f"{value:,.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def result(

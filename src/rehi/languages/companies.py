@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span, without_overlaps
+from rehi.languages.word_lists import word_list
 from rehi.model.document import NameKind
 
 # Not "TÜ": it is Tartu Ülikool more often than a tulundusühistu.
-BEFORE = frozenset(["AS", "OÜ", "SA", "MTÜ", "UÜ", "KÜ", "FIE", "SIA", "UAB"])
-AFTER = frozenset(["AS", "OÜ", "SA", "MTÜ", "Ltd", "Ltd.", "Limited", "Inc", "Inc.", "GmbH", "LLC", "Oy", "Oyj", "AB", "plc", "PLC", "Corp", "Corp.", "SIA", "UAB", "SpA", "S.A.", "B.V."])
+BEFORE = word_list("AS OÜ SA MTÜ UÜ KÜ FIE SIA UAB")
+AFTER = word_list("AS OÜ SA MTÜ Ltd Ltd. Limited Inc Inc. GmbH LLC Oy Oyj AB plc PLC Corp Corp. SIA UAB SpA S.A. B.V.")
 _AND = frozenset({"ja", "and", "&"})
 _QUOTES = frozenset('"„“”«»')
 _LONGEST = 6  # words after the form

@@ -15,7 +15,9 @@ _RUN = re.compile(r"(.)\1+")
 
 @lru_cache(30_000)
 def _shape(word: str) -> str:
-    return _RUN.sub(r"\1", "".join("X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c for c in word))[:8]
+    return _RUN.sub(
+        r"\1", "".join("X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c for c in word)
+    )[:8]
 
 
 @lru_cache(30_000)

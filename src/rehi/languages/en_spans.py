@@ -36,7 +36,12 @@ def _from_given(span: Span, tokens: Sequence[Token]) -> Span:
     """From the given name on, where a small word before it shows that the name begins there: "Bird watcher Helen Pihlak"."""
     for at in range(span.first + 1, span.end - 1):
         before = tokens[at - 1].text
-        if before.islower() and before not in PARTICLES and is_given_name(tokens[at].text) and before not in ("of", "and"):
+        if (
+            before.islower()
+            and before not in PARTICLES
+            and is_given_name(tokens[at].text)
+            and before not in ("of", "and")
+        ):
             return Span(at, span.end, NameKind.PERSON)
     return span
 
@@ -46,7 +51,9 @@ def _relabelled(span: Span, tokens: Sequence[Token]) -> Span:
     words = words_of(span, tokens)
     if len(words) == 1 and span.first and tokens[span.first - 1].text in ("in", "near") and words[0][1:].islower():
         return span._replace(kind=NameKind.PLACE)
-    if len(words) > 1 and (words[-1].lower() in DECISIVE or (words[0].lower() in DECISIVE and words[1] in ("of", "for"))):
+    if len(words) > 1 and (
+        words[-1].lower() in DECISIVE or (words[0].lower() in DECISIVE and words[1] in ("of", "for"))
+    ):
         return span._replace(kind=NameKind.ORGANISATION)
     if " ".join(words).lower() in places() and not is_given_name(words[0]):
         return span._replace(kind=NameKind.PLACE)

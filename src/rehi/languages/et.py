@@ -91,9 +91,7 @@ def _tag(words: list[list[str]], readings: list[list[tuple[Analysis, ...]]]) -> 
 
 def _basic(span: Span, tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]) -> Basic:
     words = words_of(span, tokens)
-    return basic_forms(
-        words, readings[span.first : span.end], morphology().readings(words[-1]), span.kind, gazetteer()
-    )
+    return basic_forms(words, readings[span.first : span.end], morphology().readings(words[-1]), span.kind, gazetteer())
 
 
 def _describe(

@@ -14,10 +14,11 @@ from rehi.languages.companies import is_form
 from rehi.languages.et_gazetteer import Gazetteer
 from rehi.languages.et_morphology import Analysis
 from rehi.languages.et_words import KEPT_IN_GENITIVE
+from rehi.languages.word_lists import word_list
 from rehi.model.document import NameKind
 
 # Endings that few names have by nature. The disambiguator takes an unknown name as a nominative too readily: "Paiole".
-_TELLING = frozenset(["le", "ga", "lt", "st", "sse", "ks", "l", "s", "ni"])
+_TELLING = word_list("le ga lt st sse ks l s ni")
 _VOWELS = frozenset("aeiouõäöüyаеёиоуыэюя")
 _NAMELIKE = frozenset("HSAYGCUO")
 _GENITIVE_AGREES = frozenset({"sg ter", "sg es", "sg ab", "sg kom", "pl ter", "pl es", "pl ab", "pl kom"})
@@ -51,7 +52,9 @@ def _is_telling(reading: Analysis) -> bool:
     return reading.ending in _TELLING and reading.lemma[-1:].lower() in _VOWELS
 
 
-def _score(reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str], company: bool) -> float:
+def _score(
+    reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str], company: bool
+) -> float:
     score = 4.0 if reading.lemma.lower() in chosen else 0.0
     listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
     score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
@@ -67,7 +70,12 @@ def _score(reading: Analysis, form: str, surface: str, kind: NameKind, known: Ga
 
 
 def _last_forms(
-    surface: str, all_readings: Sequence[Analysis], in_context: Sequence[Analysis], kind: NameKind, known: Gazetteer, company: bool
+    surface: str,
+    all_readings: Sequence[Analysis],
+    in_context: Sequence[Analysis],
+    kind: NameKind,
+    known: Gazetteer,
+    company: bool,
 ) -> tuple[str, ...]:
     if not surface.isalpha() and "-" not in surface:
         return (surface,)
@@ -91,7 +99,8 @@ def _agreeing(words: Sequence[str], in_context: Sequence[Sequence[Analysis]]) ->
         agreeing = [
             each
             for each in readings
-            if each.part_of_speech in "ACO" and (each.form in forms or (each.form[3:] == "g" and forms & _GENITIVE_AGREES))
+            if each.part_of_speech in "ACO"
+            and (each.form in forms or (each.form[3:] == "g" and forms & _GENITIVE_AGREES))
         ]
         if not agreeing or len(agreeing) < len(readings):
             break

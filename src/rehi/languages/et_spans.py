@@ -156,7 +156,12 @@ def _joined(spans: Sequence[Span], text: EstonianText) -> list[Span]:
 
 
 def _with_family(span: Span, text: EstonianText) -> Span:
-    if _is_single(span) and is_given_name(text.word(span.first)) and text.follows(span.end) and _is_family(span.end, text):
+    if (
+        _is_single(span)
+        and is_given_name(text.word(span.first))
+        and text.follows(span.end)
+        and _is_family(span.end, text)
+    ):
         return Span(span.first, span.end + 1, NameKind.PERSON)
     return span
 

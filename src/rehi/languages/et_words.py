@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from rehi.languages.word_lists import word_list
+
 # The last word of an organisation's name, or the last part of it as a compound: "Linnavalitsus", "Keskkonnaamet".
-ORGANISATION = frozenset(
-    ["agentuur", "akadeemia", "amet", "ansambel", "arhiiv", "assotsiatsioon", "büroo", "erakond", "fond", "föderatsioon", "grupp", "gümnaasium", "haigla", "inspektsioon", "instituut", "kantselei", "keskus", "kirjastus", "klubi", "kogudus", "kohus", "kolledž", "komisjon", "komitee", "konservatoorium", "kontsern", "koor", "kool", "koda", "lasteaed", "liiga", "liit", "meierei", "ministeerium", "muuseum", "nõukogu", "ookeanaarium", "orkester", "osakond", "pank", "parlament", "partei", "politsei", "prefektuur", "prokuratuur", "raamatukogu", "ringhääling", "ringkond", "saatkond", "selts", "sihtasutus", "tehas", "teater", "toimetus", "trükikoda", "töökoda", "valitsus", "volikogu", "võrgustik", "ühendus", "ühing", "ühistu", "ülikool"]
+ORGANISATION = word_list(
+    "agentuur akadeemia amet ansambel arhiiv assotsiatsioon büroo erakond fond föderatsioon grupp gümnaasium haigla "
+    "inspektsioon instituut kantselei keskus kirjastus klubi kogudus kohus kolledž komisjon komitee konservatoorium "
+    "kontsern koor kool koda lasteaed liiga liit meierei ministeerium muuseum nõukogu ookeanaarium orkester osakond "
+    "pank parlament partei politsei prefektuur prokuratuur raamatukogu ringhääling ringkond saatkond selts "
+    "sihtasutus tehas teater toimetus trükikoda töökoda valitsus volikogu võrgustik ühendus ühing ühistu ülikool"
 )
 
 # Bodies that are named by themselves, whoever stands before them: "ütles Mari Tamm Keskkonnaministeeriumist".
@@ -16,16 +22,19 @@ GOVERNING = STANDING | {"valitsus", "volikogu", "amet", "inspektsioon", "kohus"}
 UNIONS = frozenset({"liit", "föderatsioon", "ühendus"})
 
 # Nouns that make an organisation with a place before them even when written small: "Tallinna linnavalitsus".
-CIVIC = frozenset(
-    ["linnavalitsus", "vallavalitsus", "maavalitsus", "linnavolikogu", "vallavolikogu", "volikogu", "ülikool", "gümnaasium", "põhikool", "keskkool", "raamatukogu", "muuseum", "haigla", "ringkonnakohus", "maakohus", "halduskohus", "linnakohus", "politseiprefektuur", "prokuratuur"]
+CIVIC = word_list(
+    "linnavalitsus vallavalitsus maavalitsus linnavolikogu vallavolikogu volikogu ülikool gümnaasium põhikool "
+    "keskkool raamatukogu muuseum haigla ringkonnakohus maakohus halduskohus linnakohus politseiprefektuur "
+    "prokuratuur"
 )
 
 # The last word of a place's name.
-PLACE = frozenset(
-    ["alev", "alevik", "jõgi", "järv", "küla", "laht", "linn", "linnaosa", "maakond", "maantee", "mägi", "oja", "org", "park", "poolsaar", "puiestee", "raba", "rand", "saar", "sild", "sadam", "tänav", "vald", "väljak"]
+PLACE = word_list(
+    "alev alevik jõgi järv küla laht linn linnaosa maakond maantee mägi oja org park poolsaar puiestee raba rand "
+    "saar sild sadam tänav vald väljak"
 )
 
 # The last part of a place's name that is a compound: "Hundi_küla", "Tõrva_nõmm". Many families are called so too.
-PLACE_PARTS = PLACE | frozenset(["maa", "nõmm", "nurk", "salu", "soo", "veere", "vere", "laid", "neem", "niit", "nurme", "mõis", "mõisa", "veski", "ots", "veer"])
+PLACE_PARTS = PLACE | word_list("maa nõmm nurk salu soo veere vere laid neem niit nurme mõis mõisa veski ots veer")
 # Of these, parts that a place's name keeps in the genitive: "Sillaotsa", "Kaldaveere".
 KEPT_IN_GENITIVE = frozenset({"ots", "veer"})

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-PARTICLES = frozenset(["von", "van", "de", "der", "den", "da", "di", "du", "la", "le", "del", "della", "dos", "af", "zu", "zur", "ter", "ten", "bin", "ibn", "el", "al", "ben", "mac"])
-TITLES = frozenset(
-    ["dr", "prof", "professor", "hr", "pr", "prl", "härra", "proua", "preili", "sir", "lady", "lord", "mr", "mrs", "ms", "miss", "mme", "dipl", "mag", "phd", "insener", "isa", "ema", "onu", "tädi", "president", "minister", "peaminister", "rektor", "kindral", "kolonel", "major", "kapten", "piiskop", "the"]
+from rehi.languages.word_lists import word_list
+
+PARTICLES = word_list("von van de der den da di du la le del della dos af zu zur ter ten bin ibn el al ben mac")
+TITLES = word_list(
+    "dr prof professor hr pr prl härra proua preili sir lady lord mr mrs ms miss mme dipl mag phd insener isa ema "
+    "onu tädi president minister peaminister rektor kindral kolonel major kapten piiskop the"
 )
 
 

@@ -11,7 +11,6 @@ from sqlalchemy import (
     Connection,
     Engine,
     Row,
-    and_,
     create_engine,
     func,
     literal_column,
@@ -20,8 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
-from rehi.engines.sql.schema import resource
-from rehi.engines.sql.text import HEAD
+from rehi.engines.sql.text import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds
@@ -32,13 +30,13 @@ _REDIRECT_LOCK = 0x72656869_0002
 
 _INTAKE = """
     CREATE TEMPORARY TABLE IF NOT EXISTS intake
-    (host_id bigint, url text COLLATE "C", tail text, source_id bigint, due_at bigint, hops bigint) ON COMMIT DELETE ROWS
+    (host_id bigint, url text COLLATE "C", tail text COLLATE "C", source_id bigint, due_at bigint, hops bigint) ON COMMIT DELETE ROWS
 """
 _COPY = "COPY intake (host_id, url, tail, source_id, due_at, hops) FROM STDIN"
 # In the order of the URLs: two transactions that enter the same ones wait for each other, and never crosswise.
 _INSERT = text(f"""
     INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
-    SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}), tail
+    SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
     ON CONFLICT DO NOTHING
 """)  # noqa: S608
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
@@ -123,21 +121,20 @@ class PostgresDialect:
         return connection.execute(_DUE, {"hosts": list(hosts), "now": now, "limit": limit}).all()
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
-        """Whether a resource's URL is one of these; the index has the heads only."""
-        heads = sorted({url[:HEAD] for url in urls})
-        return and_(_head().in_(heads), resource.c.url.in_(urls))
+        """Whether a resource's URL is one of these, by the index's expression."""
+        return _indexed().in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs; the index has the heads only."""
-        return (_head(), resource.c.url)
+        """The order of URLs, but for those that share their first 600 characters."""
+        return (_indexed(),)
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it."""
         return func.strpos(haystack, needle) > 0
 
 
-def _head() -> ColumnElement[str]:
-    return literal_column(f"left(resource.url, {HEAD})")
+def _indexed() -> ColumnElement[str]:
+    return literal_column(f"(left(resource.url, {HEAD}) || resource.tail)")
 
 
 def _state_of(error: BaseException | None) -> str:

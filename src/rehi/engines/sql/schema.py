@@ -22,6 +22,8 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    func,
+    literal_column,
     text,
 )
 from sqlalchemy.dialects import postgresql
@@ -128,7 +130,7 @@ resource = Table(
     metadata,
     Column("id", _ID, primary_key=True),
     Column("url", _BYTEWISE, nullable=False),
-    _words("tail"),
+    Column("tail", _BYTEWISE, nullable=False, server_default=""),
     # Not declared as foreign keys: they are always found or made in the same transaction and never deleted, and on
     # PostgreSQL the checks took half of the intake's time (14,000 rows/s with them, 28,500 without, in one run).
     Column("host_id", _ID, nullable=False),
@@ -150,7 +152,9 @@ resource = Table(
     _words("last_modified"),
 )
 Index("resource_url", resource.c.url, unique=True).ddl_if(dialect="sqlite")
-Index("resource_url_head", text(f"left(url, {HEAD})"), resource.c.tail, unique=True).ddl_if(dialect="postgresql")
+# One expression, so that the planner knows it to be unique; with two it read the whole table before the first ANALYZE.
+_INDEXED = func.left(resource.c.url, literal_column(str(HEAD))).concat(resource.c.tail)
+Index("resource_url_head", _INDEXED, unique=True).ddl_if(dialect="postgresql")
 Index("resource_due", resource.c.host_id, resource.c.due_at)
 # For the count of what is due again: what was never visited is due by its state.
 Index(
