@@ -74,9 +74,10 @@ def _plain_way(urls: Sequence[str], web: PracticeWeb) -> dict[str, float]:
 
     from bs4 import BeautifulSoup
     from estnltk import Text
-    from estnltk.taggers import NerTagger
+    from estnltk.taggers import NerTagger, SentenceTokenizer
+    from nltk.tokenize.simple import LineTokenizer  # type: ignore[import-untyped]
 
-    tagger = NerTagger()
+    tagger, sentences = NerTagger(), SentenceTokenizer(base_sentence_tokenizer=LineTokenizer())
     began = process_time()
     names = 0
     for url in urls:
@@ -84,8 +85,10 @@ def _plain_way(urls: Sequence[str], web: PracticeWeb) -> dict[str, float]:
         address = url.replace(host, f"127.0.0.1:{web.port}", 1)
         request = urllib.request.Request(address, headers={"Host": host})  # noqa: S310 - loopback
         with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
-            text = Text(BeautifulSoup(answer.read(), "lxml").get_text(" "))
-        text.tag_layer(["words", "sentences", "morph_analysis"])
+            text = Text(BeautifulSoup(answer.read(), "lxml").get_text("\n"))
+        text.tag_layer(["words"])
+        sentences.tag(text)  # its own tokeniser of sentences would have to download its data
+        text.tag_layer(["morph_analysis"])
         tagger.tag(text)
         names += len(text.ner)
     cpu = process_time() - began

@@ -9,7 +9,7 @@ then the graph from the outbox. Each step may be repeated, so a kill at any poin
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -34,6 +34,7 @@ BATCH_SECONDS = 0.5  # a visit waits no longer than this to be acknowledged
 GRAPH_BATCH = 200  # descriptions per graph transaction
 DESCRIBE_SECONDS = 0.5  # small graph transactions cost as much as large ones: 20 ms for the log's fsync and more
 PUBLISH_SECONDS = 2.0  # queries see what was written within this time
+PATIENCE_SECONDS = 0.05  # how long the wheel may stand still
 LEASE_SECONDS = 600.0
 URLS_PER_LEASE = 20
 READS_PER_WORKER = 12  # enough that a worker never waits for a batch to be recorded
@@ -77,6 +78,7 @@ class Harvest:
         self._rules: dict[int, RobotRules] = {}
         self._finished: list[tuple[VisitTask, Visit]] = []
         self._reading: dict[Future[ReadDocument], ReadTask] = {}
+        self._done: deque[Future[ReadDocument]] = deque()  # filled by the executor's thread
         now = rooms.clock()
         self._kept_at = self._read_at = self._published_at = self._renewed_at = now
         self._frontier_dry_until = self._outbox_dry_until = self._describe_at = now
@@ -179,10 +181,11 @@ class Harvest:
         self._agenda.put_off(lease, until=now + wait_after_failures(task.failures, settings=self._settings))
 
     def _patience(self, now: datetime) -> float:
-        """How long to wait for the network: not at all when other work is at hand."""
-        if self._described or self._finished or any(future.done() for future in self._reading):
-            return 0.0 if not self._fetcher.in_flight else 0.005
-        return 0.05
+        """How long to wait for the network: until the next host is ready, and never long."""
+        next_at = self._agenda.next_at
+        if next_at is None or self._fetcher.in_flight >= self._settings.connections:
+            return PATIENCE_SECONDS
+        return min(max((next_at - now).total_seconds(), 0.0), PATIENCE_SECONDS)
 
     # keep ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -208,10 +211,10 @@ class Harvest:
 
     def _read(self) -> None:
         now = self._clock()
-        done = [future for future in self._reading if future.done()]
         waited = (now - self._read_at).total_seconds() >= BATCH_SECONDS
-        if done and (len(done) >= BATCH or waited or len(done) == len(self._reading)):
+        if self._done and (len(self._done) >= BATCH or waited or len(self._done) == len(self._reading)):
             self._read_at = now
+            done = [self._done.popleft() for _ in range(len(self._done))]
             self._record_reads([self._result(future, self._reading.pop(future), now) for future in done], now)
         room = self._rooms.executor.workers * READS_PER_WORKER - len(self._reading)
         if room <= 0 or now < self._outbox_dry_until:
@@ -221,8 +224,8 @@ class Harvest:
             future = self._rooms.executor.submit(
                 read_document, self._rooms.open_archive, task, max_text=self._rooms.settings.work.max_text
             )
-            future.add_done_callback(lambda _: self._fetcher.wakeup())
             self._reading[future] = task
+            future.add_done_callback(self._done.append)
         self._outbox_dry = not tasks
         if not tasks:
             self._outbox_dry_until = now + timedelta(seconds=DRY_SECONDS)

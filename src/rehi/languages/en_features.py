@@ -13,14 +13,14 @@ from rehi.languages.given_names import is_given_name
 _RUN = re.compile(r"(.)\1+")
 
 
-@lru_cache(30_000)
+@lru_cache(8_000)
 def _shape(word: str) -> str:
     return _RUN.sub(
         r"\1", "".join("X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c for c in word)
     )[:8]
 
 
-@lru_cache(30_000)
+@lru_cache(8_000)
 def _lists(word: str) -> tuple[str, ...]:
     lowered = word.lower().rstrip(".")
     found = []
@@ -37,7 +37,7 @@ def _lists(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(30_000)
+@lru_cache(8_000)
 def _own(word: str) -> tuple[str, ...]:
     lowered = word.lower()
     found = ["w=" + lowered, "sh=" + _shape(word), *("l=" + name for name in _lists(word))]
@@ -49,7 +49,7 @@ def _own(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(30_000)
+@lru_cache(8_000)
 def _as_neighbour(word: str, at: int) -> tuple[str, ...]:
     found = [f"{at}w={word.lower()}", f"{at}sh={_shape(word)}", *(f"{at}l={name}" for name in _lists(word))]
     if abs(at) == 1 and len(word) > 3:

@@ -86,7 +86,7 @@ def _own(lemma: str, part: str, shape: Iterable[str]) -> list[str]:
     return own
 
 
-@lru_cache(30_000)
+@lru_cache(8_000)  # 5 kB each
 def _describe(text: str, readings: tuple[Analysis, ...]) -> Word:
     shape = _shape(text)
     first = readings[0] if readings else Analysis(text, "", "", "")

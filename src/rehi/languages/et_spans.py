@@ -47,6 +47,10 @@ class EstonianText:
     def is_proper(self, at: int) -> bool:
         return any(reading.part_of_speech == "H" for reading in self.readings[at])
 
+    def is_common(self, at: int) -> bool:
+        """Whether the word is neither read as a name nor known as a given one."""
+        return not self.is_proper(at) and not is_given_name(self.word(at))
+
     def is_capital(self, at: int) -> bool:
         return self.word(at)[:1].isupper()
 
@@ -97,7 +101,7 @@ def _trimmed(span: Span, text: EstonianText) -> Span:
     first, end = span.first, span.end
     while end - first > 1 and (
         (span.kind is NameKind.PERSON and is_title(text.word(first)))
-        or (end - first > 2 and is_given_name(text.word(first + 1)) and not text.is_proper(first))
+        or (end - first > 2 and is_given_name(text.word(first + 1)) and text.is_common(first))
     ):
         first += 1
     inner = [at for at in range(first, end) if text.word(at) in _QUOTES]

@@ -42,6 +42,7 @@ _SUFFIX_S = re.compile(r"['’]s$", re.IGNORECASE)
 _INNER_DOT = re.compile(r"^[^\W\d_]{2,}(?:\.[^\W_]+)+$")
 _DOMAIN = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}$")
 _LINE = re.compile(r"[^\n]+")
+_UNSAFE = re.compile("[\ud800-\udfff\0]")
 
 _ABBREVIATIONS = word_list(
     "aj alg apr aug dets dr e.m.a hr ibid jaan jj jm jms jmt jne jpm jr jt jun juul kd kl kr krt kt lg lk lp lüh "
@@ -144,7 +145,11 @@ def _begins(token: Token) -> bool:
 
 
 def sentences(text: str) -> Iterator[list[Token]]:
-    """The sentences of a text, in order. Every token's text is what stands at its place."""
+    """The sentences of a text, in order. Every token's text is what stands at its place.
+
+    Lone surrogates and NULs, which models written in C don't take, become U+FFFD; no place moves.
+    """
+    text = _UNSAFE.sub("\ufffd", text)
     for start, end in _blocks(text):
         sentence: list[Token] = []
         ended = False

@@ -79,7 +79,7 @@ class PostgresServer:
         return f"postgresql://{_OWNER}@/{name}?host={quote(str(self._folder), safe='')}"
 
     def schema_uri(self, uri: str, schema: str) -> str:
-        """A new schema in a database: as good as a database of its own, and made in a fiftieth of the time."""
+        """A new schema in a database: as good as a database of its own, and made in half the time."""
         with self._connect(uri.partition("@/")[2].partition("?")[0]) as connection:
             connection.execute(f'CREATE SCHEMA "{schema}"')
         return f"{uri}&options={quote(f'-csearch_path={schema}', safe='')}"

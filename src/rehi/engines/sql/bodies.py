@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, insert, select
 
-from rehi.engines.sql.database import gather, run_many
+from rehi.engines.sql.database import gather
 from rehi.engines.sql.files import place_of
-from rehi.engines.sql.insertion import insertion
+from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import from_micros
 from rehi.engines.sql.schema import blob, file, outbox, version
 from rehi.engines.sql.text import storable
@@ -32,8 +32,8 @@ class NewVersion:
     body: RecordRef
 
 
-_ENTER_BLOB = insertion(blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",))
-_ENTER_TASK = insertion(outbox, ("topic", "subject", "version_id"))
+_ENTER_BLOB = Insertion(blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",))
+_ENTER_TASK = Insertion(outbox, ("topic", "subject", "version_id"))
 
 
 def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: dict[str, int]) -> dict[str, int]:
@@ -42,7 +42,7 @@ def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: di
     for new in versions:
         first.setdefault(new.digest, new)
     rows = [{"digest": digest, "size": new.size, **place_of(new.body, files)} for digest, new in sorted(first.items())]
-    run_many(connection, _ENTER_BLOB, rows)
+    _ENTER_BLOB.enter(connection, rows)
     return blob_ids(connection, first)
 
 
@@ -74,7 +74,7 @@ def keep_versions(
     ]
     entered = connection.execute(insert(version).returning(version.c.id, version.c.resource_id), rows).all()
     tasks = [{"topic": "read", "subject": row.resource_id, "version_id": row.id} for row in sorted(entered)]
-    run_many(connection, _ENTER_TASK, tasks)
+    _ENTER_TASK.enter(connection, tasks)
 
 
 _BODY_FILE = file.alias("body_file")

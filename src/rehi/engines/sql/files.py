@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from rehi.engines.sql.database import gather, run_many
-from rehi.engines.sql.insertion import insertion, larger
+from rehi.engines.sql.database import gather
+from rehi.engines.sql.insertion import Insertion, larger
 from rehi.engines.sql.schema import file
 from rehi.engines.sql.text import key_of
 from rehi.model.version import RecordRef
 
-_ENTER = insertion(file, ("key", "name", "known_end"), unique=("key",), change={"known_end": larger(file, "known_end")})
+_ENTER = Insertion(file, ("key", "name", "known_end"), unique=("key",), change={"known_end": larger(file, "known_end")})
 
 
 def keep_files(connection: Connection, refs: Iterable[RecordRef | None]) -> dict[str, int]:
@@ -23,7 +23,7 @@ def keep_files(connection: Connection, refs: Iterable[RecordRef | None]) -> dict
         if ref is not None:
             ends[ref.file] = max(ref.end, ends.get(ref.file, 0))
     rows = [{"key": key_of(name), "name": name, "known_end": last} for name, last in ends.items()]
-    run_many(connection, _ENTER, sorted(rows, key=lambda row: row["key"]))
+    _ENTER.enter(connection, sorted(rows, key=lambda row: row["key"]))
     keys = [row["key"] for row in rows]
     found = gather(connection, keys, lambda part: select(file.c.id, file.c.name).where(file.c.key.in_(part)))
     return {row.name: row.id for row in found}

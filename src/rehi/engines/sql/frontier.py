@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, text, update
 from rehi.engines.sql.database import Database, run_many
 from rehi.engines.sql.files import to_ref
 from rehi.engines.sql.hosts import postpone_hosts, release_hosts
-from rehi.engines.sql.insertion import insertion, newest
+from rehi.engines.sql.insertion import Insertion, newest
 from rehi.engines.sql.moment import from_micros, maybe_from_micros, span, to_micros
 from rehi.engines.sql.schema import host, outbox
 from rehi.engines.sql.schema import robots as robots_table
@@ -23,7 +23,7 @@ from rehi.model.visit import HostLease, Robots, Visited, VisitTask
 from rehi.model.work import HostRelease
 
 _ROBOTS = ("status", "text", "fetched_at")
-_KEEP_ROBOTS = insertion(robots_table, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
+_KEEP_ROBOTS = Insertion(robots_table, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
 _ANY_READY = text("SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now LIMIT 1")
 _RENEW = text("UPDATE host SET lease_until = :until WHERE id = :host AND token = :token")
 _NEXT_FREE = text("SELECT ready_at FROM host WHERE ready_at IS NOT NULL AND lease_until = 0 ORDER BY ready_at LIMIT 1")
@@ -85,7 +85,7 @@ class SqlFrontier:
             "text": storable(robots.text),
             "fetched_at": to_micros(robots.fetched_at),
         }
-        self.database.write(lambda connection: connection.execute(_KEEP_ROBOTS, row))
+        self.database.write(lambda connection: _KEEP_ROBOTS.enter(connection, [row]))
 
     def forget_leases(self, *, worker: str) -> None:
         """Give back all that a worker held, as when it starts again after it was killed."""

@@ -6,15 +6,14 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from rehi.engines.sql.database import run_many
-from rehi.engines.sql.insertion import insertion
+from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.schema import outbox
 
-_ENTER = insertion(outbox, ("topic", "subject"))
+_ENTER = Insertion(outbox, ("topic", "subject"))
 
 
 def list_for_graph(connection: Connection, *, resources: Iterable[int] = (), entities: Iterable[int] = ()) -> None:
     """Put things on the list. Always as new rows: a writer may be busy with the old ones, and does not know this yet."""
     rows = [{"topic": "resource", "subject": subject} for subject in sorted(resources)]
     rows += [{"topic": "entity", "subject": subject} for subject in sorted(entities)]
-    run_many(connection, _ENTER, rows)
+    _ENTER.enter(connection, rows)

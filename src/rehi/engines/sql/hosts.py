@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import Connection, bindparam, case, or_, select, text, update
 
 from rehi.engines.sql.database import gather, run_many
-from rehi.engines.sql.insertion import insertion
+from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import to_micros
 from rehi.engines.sql.schema import host
 from rehi.engines.sql.text import key_of
 from rehi.model.work import HostRelease
 
-_ENTER = insertion(host, ("key", "origin", "name"), unique=("key",))
+_ENTER = Insertion(host, ("key", "origin", "name"), unique=("key",))
 _WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_=bindparam("due"))
 _WAKE = (
     update(host)
@@ -51,7 +51,7 @@ def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, in
     missing = sorted(key for key, origin in keys.items() if origin not in found)
     if missing:
         rows = [{"key": key, "origin": keys[key], "name": keys[key].partition("://")[2]} for key in missing]
-        run_many(connection, _ENTER, rows)
+        _ENTER.enter(connection, rows)
         found |= _find(connection, {key: keys[key] for key in missing})
     return found
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete
 
-from rehi.engines.sql.database import chunks, run_many
-from rehi.engines.sql.insertion import insertion, larger, newest
+from rehi.engines.sql.database import chunks
+from rehi.engines.sql.insertion import Insertion, larger, newest
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.schema import problem
 from rehi.engines.sql.text import key_of, storable
@@ -20,7 +20,7 @@ from rehi.model.problem import Problem, Stage
 _COLUMNS = (
     "key", "stage", "code", "subject", "message", "next_step", "advice", "count", "first_at", "last_at",
 )  # fmt: skip
-_ENTER = insertion(
+_ENTER = Insertion(
     problem,
     _COLUMNS,
     unique=("key",),
@@ -52,7 +52,7 @@ def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
     for new in problems:
         known = merged.get((new.stage, new.subject))
         merged[new.stage, new.subject] = new if known is None else _again(known, new)
-    run_many(connection, _ENTER, sorted((_row(new) for new in merged.values()), key=lambda row: row["key"]))
+    _ENTER.enter(connection, sorted((_row(new) for new in merged.values()), key=lambda row: row["key"]))
 
 
 def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from rehi.engines.sql.database import Database, chunks, gather, run_many
 from rehi.engines.sql.entities import replace_mentions
 from rehi.engines.sql.files import keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
-from rehi.engines.sql.insertion import insertion, newest
+from rehi.engines.sql.insertion import Insertion, newest
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
 from rehi.engines.sql.schema import document, outbox, resource, version
 from rehi.engines.sql.tally import Additions
@@ -27,7 +27,7 @@ ATTEMPTS = 3  # times that a document may be tried before it is set aside
 _FACTS = (
     "version_id", "media_type", "title", "searched", "language", "characters", "names", "file_id", "offset", "length",
 )  # fmt: skip
-_ENTER = insertion(document, ("resource_id", *_FACTS), unique=("resource_id",), change=newest(_FACTS))
+_ENTER = Insertion(document, ("resource_id", *_FACTS), unique=("resource_id",), change=newest(_FACTS))
 _AGAIN = text("UPDATE outbox SET attempts = :tried, worker = NULL, claimed_until = 0 WHERE id = :row")
 _READ = update(resource).where(resource.c.id == bindparam("row")).values(read_number=bindparam("read"))
 
@@ -127,7 +127,7 @@ def _write_documents(
             names = sum(identity.count for identity in reading.result.identities)
             new.append(_document_row(row, reading.version_id, found, names, files))
             _count(additions, rows[row].source_id, storable(found.media_type), storable(found.language), names, 1)
-    run_many(connection, _ENTER, new)
+    _ENTER.enter(connection, new)
     for part in chunks(row for row, found in facts.items() if found is None):
         connection.execute(delete(document).where(document.c.resource_id.in_(part)))
 

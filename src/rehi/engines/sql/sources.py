@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialect import NewResource
 from rehi.engines.sql.hosts import ensure_hosts, origin_of, wake_hosts
-from rehi.engines.sql.insertion import insertion
+from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.problems import keep_problems
 from rehi.engines.sql.schema import source as table
@@ -21,7 +21,7 @@ from rehi.errors import NotFound
 from rehi.model.problem import Problem
 from rehi.model.source import Source, SourceKind, SourceState
 
-_ENTER = insertion(table, ("key", "kind", "name", "location", "size", "added_at", "state"), unique=("key",))
+_ENTER = Insertion(table, ("key", "kind", "name", "location", "size", "added_at", "state"), unique=("key",))
 
 
 class SqlSources:
@@ -43,7 +43,7 @@ class SqlSources:
         }
 
         def work(connection: Connection) -> Source:
-            connection.execute(_ENTER, row)
+            _ENTER.enter(connection, [row])
             found = connection.execute(select(table).where(table.c.key == key)).one()
             return _to_source(found, counts_of(connection, [found.id])[found.id])
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, func, select
 
-from rehi.engines.sql.database import Database, run_many
-from rehi.engines.sql.insertion import insertion
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.schema import tally
 
 HOUSE = 0  # the source id that stands for all of them
 
 _UNIQUE = ("source_id", "what", "slot")
-_ADD = insertion(tally, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "tally.n + new.n"})
+_ADD = Insertion(tally, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "tally.n + new.n"})
 
 
 class Additions:
@@ -39,7 +39,7 @@ class Additions:
             for (source_id, what), n in sorted(self._numbers.items())
             if n
         ]
-        run_many(connection, _ADD, rows)
+        _ADD.enter(connection, rows)
 
 
 def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:

@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, select, tuple_
 
 from rehi.engines.sql.bodies import NewVersion, keep_blobs, keep_versions
-from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.database import Database, gather
 from rehi.engines.sql.files import keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
 from rehi.engines.sql.hosts import wake_hosts
-from rehi.engines.sql.insertion import insertion
+from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import to_due, to_micros
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
 from rehi.engines.sql.redirects import change_redirects
@@ -26,7 +26,7 @@ from rehi.errors import FetchError
 from rehi.model.problem import Problem, Stage
 from rehi.model.visit import Outcome, Visited
 
-_ENTER = insertion(visit, ("resource_id", "at", "outcome", "status", "seconds", "size", "file_id", "offset", "length"))
+_ENTER = Insertion(visit, ("resource_id", "at", "outcome", "status", "seconds", "size", "file_id", "offset", "length"))
 _BAD = (Outcome.FAILED, Outcome.FORBIDDEN)
 
 
@@ -148,7 +148,7 @@ def _write(connection: Connection, database: Database, batch: _Batch, states: di
     for new in batch.versions:
         states[new.resource_id].blob_id = blobs[states[new.resource_id].digest or ""]
     write_resources(connection, states.values())
-    run_many(connection, _ENTER, [_visit_row(*seen, files) for seen in batch.visits])
+    _ENTER.enter(connection, [_visit_row(*seen, files) for seen in batch.visits])
     keep_versions(connection, batch.versions, blobs, files)
     list_for_graph(connection, resources={new.resource_id for new in batch.versions})
     looped = _write_redirects(connection, database, batch, states)

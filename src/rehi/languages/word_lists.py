@@ -1,0 +1,8 @@
+"""Word lists, written as running text so that people can read and mend them."""
+
+from __future__ import annotations
+
+
+def word_list(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
