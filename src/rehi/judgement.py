@@ -14,7 +14,7 @@ from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, Outcome, Visit, Visited, VisitTask
 from rehi.ports import Ledger
 from rehi.settings import FetchSettings
-from rehi.sources import normalise
+from rehi.sources import is_visitable, normalise
 
 NOT_MODIFIED = 304
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -88,8 +88,10 @@ class Judge:
 
     def _target(self, task: VisitTask, location: str, status: int) -> str:
         target = normalise(location)
-        if target is None or not target.startswith(("http://", "https://")):
+        if target is None:
             raise BadStatus(f"the server answered {status} with no usable Location")
+        if not is_visitable(target):
+            raise AddressDenied(f"it redirects to {target.partition(':')[0]}:, which is not visited")
         if target == task.url:
             raise RedirectLoop("it redirects to itself")
         if task.hops >= self.settings.max_redirects:

@@ -285,9 +285,14 @@ class Harvest:
         rooms.graph.publish()
 
     @property
+    def settled(self) -> bool:
+        """Whether all that has come so far is kept, read, described and published."""
+        busy = self._fetcher.in_flight or self._finished or self._reading or self._described
+        return not busy and self._outbox_dry and self._graph_dry
+
+    @property
     def _idle(self) -> bool:
-        busy = len(self._agenda) or self._fetcher.in_flight or self._finished or self._reading or self._described
-        return not busy and self._frontier_dry and self._outbox_dry and self._graph_dry
+        return self.settled and not len(self._agenda) and self._frontier_dry
 
     def _stir(self, now: datetime) -> None:
         """The catalogue has changed: there may be work for every room."""
