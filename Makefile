@@ -28,7 +28,7 @@ $(PYWB)/.installed: constraints-pywb.txt
 	@touch $(PYWB)/.installed
 
 test: install $(PYWB)/.installed
-	REHI_PYWB=$(PYWB)/bin $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	REHI_PYWB=$(CURDIR)/$(PYWB)/bin $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: install
 	$(BIN)/ruff check src tests bench eval

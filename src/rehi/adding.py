@@ -96,7 +96,7 @@ def _fail(house: House, source_id: int, error: SourceError) -> None:
         first_at=now,
         last_at=now,
     )
-    house.catalogue.take_in(source, [], position=source.position, counts={}, problems=[problem], now=now)
+    house.catalogue.note([problem])
     house.catalogue.mark_source(source_id, SourceState.FAILED)
 
 

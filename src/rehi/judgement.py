@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from rehi.archive import Archive, Kept
-from rehi.errors import AddressDenied, ArchiveError, BadAnswer, BadStatus, FetchError, RedirectLoop, RobotsDenied
+from rehi.archive import Archive, Kept, Torn
+from rehi.errors import (
+    AddressDenied,
+    ArchiveError,
+    BadAnswer,
+    BadStatus,
+    FetchError,
+    RecordDamaged,
+    RedirectLoop,
+    RobotsDenied,
+)
 from rehi.fetch import redirect_target
 from rehi.frontier import next_visit
+from rehi.model.problem import Problem, Stage
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, Outcome, Visit, Visited, VisitTask
 from rehi.ports import Ledger
@@ -35,8 +45,11 @@ class Judge:
         self.archive.sync()
         return visited
 
-    def enter(self, kept: Sequence[Kept], *, now: datetime) -> list[Visited]:
-        """What the archive holds of visits that the catalogue has not heard of."""
+    def recover(self, *, now: datetime) -> list[Visited]:
+        """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
+        found = list(self.archive.recover(self.ledger.known_end))
+        self.ledger.note([_complaint(item, now) for item in found if isinstance(item, Torn)])
+        kept = [item for item in found if isinstance(item, Kept)]
         bodies = dict(self.ledger.find_body({item.digest for item in kept}))
         visited = []
         for item in kept:
@@ -143,3 +156,19 @@ class Judge:
             body=None if target else body,
             redirect_to=target,
         )
+
+
+def _complaint(torn: Torn, now: datetime) -> Problem:
+    place = (
+        "was set aside in the folder torn" if torn.set_aside else "lies in the middle of the file and was left there"
+    )
+    return Problem(
+        stage=Stage.ARCHIVE,
+        code=RecordDamaged.code,
+        subject=f"{torn.file}:{torn.offset}",
+        message=f"{torn.length:,} bytes that are no whole record {place}",
+        next_step=RecordDamaged.disposition,
+        advice="After a kill or a power cut this is the visit that was being written; it is made again.",
+        first_at=now,
+        last_at=now,
+    )

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 
-from rehi.archive import Archive, DerivedFiles, Kept
+from rehi.archive import Archive, DerivedFiles
 from rehi.errors import BadStatus, ConnectFailed, DnsFailed, HostDeferred, ReaderCrashed, RehiError, RobotsDenied
 from rehi.fetch import Fetcher, RobotRules, read_robots, robots_url
 from rehi.frontier import Agenda, Errand, wait_after_failures
@@ -116,8 +116,13 @@ class Harvest:
         )
         for lease in leases:
             self._agenda.add(lease, needs_robots=not self._knows_rules(lease, now), now=now)
-        self._frontier_dry = not leases
+        self._frontier_dry = not leases and not self._rests_only(now)
         self._frontier_dry_until = now + timedelta(seconds=0.05 if leases else DRY_SECONDS)
+
+    def _rests_only(self, now: datetime) -> bool:
+        """Whether some host is just resting between two requests, so that it is worth waiting for."""
+        ready = self._rooms.catalogue.next_ready()
+        return ready is not None and (ready - now).total_seconds() <= self._settings.max_delay
 
     def _knows_rules(self, lease: HostLease, now: datetime) -> bool:
         robots = lease.robots
@@ -279,8 +284,7 @@ class Harvest:
         rooms = self._rooms
         rooms.catalogue.forget_leases(worker=rooms.worker)
         rooms.derived.forget_tail(rooms.catalogue.known_end)
-        kept = [item for item in rooms.archive.recover(rooms.catalogue.known_end) if isinstance(item, Kept)]
-        rooms.catalogue.record(self._judge.enter(kept, now=self._clock()), [], now=self._clock())
+        rooms.catalogue.record(self._judge.recover(now=self._clock()), [], now=self._clock())
         rooms.graph.write([describe_vocabulary(rooms.settings.base)])
         rooms.graph.publish()
 

@@ -89,6 +89,9 @@ class Ledger(Protocol):
     def known_end(self, file: str) -> int:
         """The end of the last record of a file that the catalogue knows; 0 for a new file."""
 
+    def note(self, problems: Sequence[Problem]) -> None:
+        """Put problems on the list; one that is there already is counted again."""
+
     def digest_of(self, url: str) -> Digest | None:
         """The digest of the URL's newest version."""
 

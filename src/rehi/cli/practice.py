@@ -40,8 +40,23 @@ def fetch_settings(resolve: list[str]) -> dict[str, Any]:
 def practice_web(log: Path, *options: str) -> Iterator[PracticeWeb]:
     """Start ``rehi world`` on a free port with its crawl log at ``log``, and end it."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "rehi", "world", "--port", "0", "--json", "--log", str(log), *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "rehi",
+        "world",
+        "--port",
+        "0",
+        "--json",
+        "--with-parent",
+        "--log",
+        str(log),
+        *options,
+    ]
+    # In a session of its own, so that Ctrl-C stops the harvest before the web that it harvests.
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         said = ""
         for line in process.stdout or ():
@@ -55,5 +70,6 @@ def practice_web(log: Path, *options: str) -> Iterator[PracticeWeb]:
     finally:
         process.terminate()
         process.wait(timeout=10)
-        if process.stdout:
-            process.stdout.close()
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()

@@ -18,10 +18,15 @@ from rehi.cli.output import json_option, show_json
     "--speed", default=0.0, show_default=True, help="How fast its clock runs; 0 stops it, 3600 is an hour a second."
 )
 @click.option("--seed", default=1, show_default=True, help="Another seed is another web.")
+@click.option(
+    "--with-parent", is_flag=True, help="End when standard input ends, as it does with the process that started it."
+)
 @click.option("--log", type=click.Path(path_type=Path), help="Write its crawl log here.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, port: int, speed: float, seed: int, log: Path | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, port: int, speed: float, seed: int, log: Path | None, with_parent: bool, as_json: bool
+) -> None:
     """Serve a small web of ministries, towns and newspapers on loopback, to try rehi on; Ctrl-C ends it.
 
     \b
@@ -49,4 +54,11 @@ def command(ctx: click.Context, port: int, speed: float, seed: int, log: Path | 
                 f"  REHI_FETCH__RESOLVE='[\"{server.resolve_rules[0]}\"]' REHI_FETCH__ALLOW_PRIVATE='[\"127.0.0.0/8\"]'"
             )
         sys.stdout.flush()
+        if with_parent:
+            threading.Thread(target=_wait_for_the_end, args=(stop,), daemon=True).start()
         stop.wait()
+
+
+def _wait_for_the_end(stop: threading.Event) -> None:
+    sys.stdin.read()
+    stop.set()

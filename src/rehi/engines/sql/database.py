@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from threading import Lock
@@ -18,6 +18,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _ATTEMPTS = 6  # deadlocks between two batches resolve at the second
+_HOSTS = 200_000  # some 40 MB
 _CHUNK = 2000  # values in one IN list; SQLite allows 32,766
 
 
@@ -27,11 +28,18 @@ class Database:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self.slot = os.getpid() % dialect.slots
+        self.hosts: dict[str, int] = {}
         self._engine = dialect.engine()
         self._errors: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.foreign())
         self._writers = self._engine.execution_options(rehi_write=True)
         # Threads of one process queue here: SQLite's own waiting polls, up to 100 ms at a time, and is not fair.
         self._turn = Lock() if dialect.slots == 1 else nullcontext()
+
+    def remember_hosts(self, hosts: Mapping[str, int]) -> None:
+        """Keep the ids of origins at hand: a log names the same hosts in every batch, and none is ever deleted."""
+        if len(self.hosts) > _HOSTS:
+            self.hosts.clear()
+        self.hosts.update(hosts)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction: all of it is on disk for good afterwards, or none."""

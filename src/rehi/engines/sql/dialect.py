@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row
 
 from rehi.errors import UserError
 
-
-class NewResource(NamedTuple):
-    """A URL that may be new; a plain tuple, as drivers want it, for there are millions."""
-
-    host_id: int
-    url: str
-    tail: str
-    source_id: int | None
-    due_at: int | None
-    hops: int
+# A URL that may be new: host id, URL, tail, source id, due, hops. A plain tuple, as drivers want it: there are millions.
+NewResource = tuple[int, str, str, int | None, int | None, int]
 
 
 class Dialect(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, bindparam, case, or_, select, text, update
 
-from rehi.engines.sql.database import gather, run_many
+from rehi.engines.sql.database import chunks, gather, run_many
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import to_micros
 from rehi.engines.sql.schema import host
@@ -18,6 +18,13 @@ _WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_
 _WAKE = (
     update(host)
     .where(host.c.id == bindparam("host"), or_(host.c.ready_at.is_(None), host.c.ready_at > _WAKE_AT))
+    .values(ready_at=_WAKE_AT)
+)
+_WAKE_TOGETHER = (
+    update(host)
+    .where(
+        host.c.id.in_(bindparam("hosts", expanding=True)), or_(host.c.ready_at.is_(None), host.c.ready_at > _WAKE_AT)
+    )
     .values(ready_at=_WAKE_AT)
 )
 # Without an aggregate, since SQLite would read all URLs of the host for it.
@@ -64,6 +71,12 @@ def _find(connection: Connection, keys: Mapping[bytes, str]) -> dict[str, int]:
 def wake_hosts(connection: Connection, due: Mapping[int, int]) -> None:
     """Let hosts be ready when something is due there, though not before politeness allows."""
     run_many(connection, _WAKE, [{"host": host_id, "due": at} for host_id, at in sorted(due.items())])
+
+
+def wake_together(connection: Connection, host_ids: Iterable[int], due: int) -> None:
+    """The same for many hosts at one time, in few statements."""
+    for chunk in chunks(sorted(host_ids)):
+        connection.execute(_WAKE_TOGETHER, {"hosts": chunk, "due": due})
 
 
 def postpone_hosts(connection: Connection, host_ids: Iterable[int]) -> None:

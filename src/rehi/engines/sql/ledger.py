@@ -8,10 +8,12 @@ from sqlalchemy import Connection, select
 
 from rehi.engines.sql.bodies import select_versions, to_version
 from rehi.engines.sql.database import Database, gather
+from rehi.engines.sql.problems import keep_problems
 from rehi.engines.sql.schema import blob, resource, version
 from rehi.engines.sql.schema import file as files
 from rehi.engines.sql.text import key_of
 from rehi.errors import NotFound
+from rehi.model.problem import Problem
 from rehi.model.version import Digest, RecordRef, Version
 
 
@@ -44,6 +46,10 @@ class SqlLedger:
         """The end of the last record of a file that the catalogue knows; 0 for a new file."""
         query = select(files.c.known_end).where(files.c.key == key_of(file))
         return self.database.read(lambda connection: connection.execute(query).scalar()) or 0
+
+    def note(self, problems: Sequence[Problem]) -> None:
+        """Put problems on the list; one that is there already is counted again."""
+        self.database.write(lambda connection: keep_problems(connection, problems))
 
     def digest_of(self, url: str) -> Digest | None:
         """The digest of the URL's newest version."""

@@ -75,10 +75,12 @@ def ensure_resources(
     if not missing:
         return found, {}
     hosts = ensure_hosts(connection, {origin_of(want.url) for want in missing})
-    rows = [NewResource(hosts[origin_of(w.url)], w.url, tail_of(w.url), w.source_id, w.due_at, w.hops) for w in missing]
+    rows: list[NewResource] = [
+        (hosts[origin_of(w.url)], w.url, tail_of(w.url), w.source_id, w.due_at, w.hops) for w in missing
+    ]
     additions.add_to_house("state:waiting", database.dialect.insert_resources(connection, rows))
     found |= find_ids(connection, database, [want.url for want in missing])
-    return found, {row.host_id: row.due_at for row in rows if row.due_at is not None}
+    return found, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}
 
 
 def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceState]:

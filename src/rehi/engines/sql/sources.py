@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.dialect import NewResource
-from rehi.engines.sql.hosts import ensure_hosts, origin_of, wake_hosts
+from rehi.engines.sql.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.problems import keep_problems
@@ -61,9 +60,11 @@ class SqlSources:
     ) -> int:
         """Store a batch of found URLs, due now, with the new position and the counts to add; the rows that are new."""
         due = to_micros(now)
+        hosts: dict[str, int] = {}
 
         def work(connection: Connection) -> int:
-            new = self._enter(connection, source.id, urls, due) if urls else 0
+            hosts.clear()  # what an attempt that was rolled back had made
+            new = self._enter(connection, source.id, urls, due, hosts) if urls else 0
             keep_problems(connection, problems)
             connection.execute(update(table).where(table.c.id == source.id).values(position=position))
             additions = Additions()
@@ -73,18 +74,26 @@ class SqlSources:
             additions.write(connection, self.database)
             return new
 
-        return self.database.write(work)
+        new = self.database.write(work)
+        self.database.remember_hosts(hosts)  # only now: they are committed
+        return new
 
-    def _enter(self, connection: Connection, source_id: int, urls: Sequence[str], due: int) -> int:
-        origins = [origin_of(url) for url in urls]
-        hosts = ensure_hosts(connection, set(origins))
+    def _enter(
+        self, connection: Connection, source_id: int, urls: Sequence[str], due: int, hosts: dict[str, int]
+    ) -> int:
+        """Enter URLs in their order, so that each page of the index is touched once: a third of the time."""
+        ordered = sorted(urls)
+        origins = [origin_of(url) for url in ordered]
+        known = self.database.hosts
+        here = set(origins)
+        hosts.update((origin, known[origin]) for origin in here if origin in known)
+        hosts.update(ensure_hosts(connection, here - hosts.keys()))
         rows = [
-            NewResource(hosts[origin], url, tail_of(url), source_id, due, 0)
-            for origin, url in zip(origins, urls, strict=True)
+            (hosts[origin], url, tail_of(url), source_id, due, 0) for origin, url in zip(origins, ordered, strict=True)
         ]
         new = self.database.dialect.insert_resources(connection, rows)
         if new:
-            wake_hosts(connection, dict.fromkeys(hosts.values(), due))
+            wake_together(connection, hosts.values(), due)
         return new
 
     def mark_source(self, source_id: int, state: SourceState, *, position: int | None = None) -> None:

@@ -41,6 +41,16 @@ def _states(catalogue: Catalogue) -> dict[str, str]:
 class VisitsContract:
     """``record``, and the port Ledger."""
 
+    def test_problems_that_belong_to_no_visit_are_on_the_list_and_counted(self, catalogue: Catalogue) -> None:
+        torn = Problem(
+            stage=Stage.ARCHIVE, code="record-damaged", subject="a.warc.gz:100", message="torn", next_step="quarantine",
+            first_at=at(1), last_at=at(1),
+        )  # fmt: skip
+        catalogue.note([torn])
+        catalogue.note([replace(torn, first_at=at(5), last_at=at(5))])
+        (found,), total = catalogue.problems(stage=Stage.ARCHIVE, page=Page())
+        assert (total, found.count, found.first_at, found.last_at) == (1, 2, at(1), at(5))
+
     def test_a_new_body_makes_a_version(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
         catalogue.record([came(A, "one", 1)], [], now=at(1))
