@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYWB := .venv-pywb
 NAME ?=
 SOURCE ?=
@@ -10,13 +10,18 @@ ARGS ?=
 
 .PHONY: install run test lint format bench eval soak docs clean
 
-install: $(STAMP)
+install: $(VENV)/.installed
 
-$(STAMP): pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a minute or two the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
-	@touch $(STAMP)
+	@$(PIP) --editable .
+	@touch $@
+
+# What tests, lint, benchmarks and evaluations need on top.
+$(VENV)/.developing: $(VENV)/.installed
+	@$(PIP) --editable ".[dev]"
+	@touch $@
 
 run: install
 	$(BIN)/rehi up $(if $(SOURCE),--add "$(SOURCE)",--world) $(ARGS)
@@ -25,31 +30,31 @@ run: install
 $(PYWB)/.installed: constraints-pywb.txt
 	@test -x $(PYWB)/bin/python || $(PYTHON) -m venv $(PYWB)
 	@$(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-pywb.txt
-	@touch $(PYWB)/.installed
+	@touch $@
 
-test: install $(PYWB)/.installed
+test: $(VENV)/.developing $(PYWB)/.installed
 	REHI_PYWB=$(CURDIR)/$(PYWB)/bin $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
-lint: install
+lint: $(VENV)/.developing
 	$(BIN)/ruff check src tests bench eval
 	$(BIN)/ruff format --check src tests bench eval
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: install
+format: $(VENV)/.developing
 	$(BIN)/ruff format src tests bench eval
 	$(BIN)/ruff check --fix src tests bench eval
 
-bench: install
+bench: $(VENV)/.developing
 	$(BIN)/python -m bench $(NAME) $(ARGS)
 
-eval: install
+eval: $(VENV)/.developing
 	$(BIN)/python -m eval $(NAME) $(ARGS)
 
-soak: install
+soak: $(VENV)/.developing
 	$(BIN)/python -m pytest -m soak -n 0 $(ARGS)
 
-docs: install
+docs: $(VENV)/.developing
 	$(BIN)/python docs/generate.py
 
 clean:

@@ -210,6 +210,7 @@ class QueryAnswer:
 
     media_type: str
     chunks: Iterator[bytes]
+    seconds: float  # that the query itself took; the start of a process for it is not in it
 
 
 class Graph(Protocol):

@@ -131,7 +131,7 @@ class Settings(BaseSettings):
     @property
     def graph_uri(self) -> str:
         """The graph's address, the default filled in."""
-        return self.graph or f"oxigraph:///{self.data.resolve()}/graph"
+        return self.graph or f"oxigraph://{self.data.resolve()}/graph"
 
 
 def load_settings(config: Path | None = None, **given: Any) -> Settings:

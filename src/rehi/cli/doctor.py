@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import click
 
 from rehi import __version__
-from rehi.app import House
+from rehi.app import House, lock_folder
 from rehi.cli.output import json_option, open_house, show_json, show_table
-from rehi.errors import RehiError
+from rehi.errors import DataFolderBusy, RehiError
 
 ENOUGH_DISK = 1_000_000_000
 ENOUGH_FILES = 1024
@@ -111,6 +111,14 @@ def _estonian() -> str:
     return f"EstNLTK {version('estnltk')}"
 
 
+def _is_up(house: House) -> bool:
+    try:
+        with lock_folder(house.settings.data):
+            return False
+    except DataFolderBusy:
+        return True
+
+
 def _port(house: House) -> Check:
     settings = house.settings.serve
     with socket.socket() as probe:
@@ -118,6 +126,8 @@ def _port(house: House) -> Check:
         try:
             probe.bind((settings.host, settings.port))
         except OSError as error:
-            seen = f"{settings.host}:{settings.port}: {error.strerror}"
-            return Check("port", False, seen, "rehi may be up already; otherwise choose another with serve.port")
+            seen = f"{settings.host}:{settings.port}: {error.strerror.lower() if error.strerror else error}"
+            if _is_up(house):
+                return Check("port", True, f"{seen}, by the rehi that is up")
+            return Check("port", False, seen, "choose another with serve.port, or end what listens there")
     return Check("port", True, f"{settings.host}:{settings.port} is free")

@@ -57,11 +57,12 @@ class ReaderProcess:
         """Whether it can be asked; not after a limit was reached, nor when it has grown too large."""
         return self._usable and self._process.poll() is None
 
-    def ask(self, text: str, *, media_type: str, limits: QueryLimits, into: IO[bytes]) -> None:
-        """Write the whole answer to a file."""
+    def ask(self, text: str, *, media_type: str, limits: QueryLimits, into: IO[bytes]) -> float:
+        """Write the whole answer to a file; the seconds that it took."""
         self._usable = False
         self._await_ready()
-        deadline = monotonic() + limits.seconds
+        began = monotonic()
+        deadline = began + limits.seconds
         question = {"text": text, "media_type": media_type, "seconds": limits.seconds}
         question |= {"memory": limits.memory, "rows": limits.rows}
         try:
@@ -74,6 +75,7 @@ class ReaderProcess:
         self._usable = not (kind == END and payload)
         if kind == ERROR:
             _raise_reported(payload, limits)
+        return monotonic() - began
 
     def kill(self) -> None:
         """End the process at once, whoever waits for it."""

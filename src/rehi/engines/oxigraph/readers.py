@@ -64,8 +64,8 @@ class OxigraphReaders:
         with self._borrow(limits.seconds) as reader:
             held: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
             try:
-                reader.ask(text, media_type=media_type, limits=limits, into=held)
-                return QueryAnswer(media_type=media_type, chunks=Chunks(held))
+                seconds = reader.ask(text, media_type=media_type, limits=limits, into=held)
+                return QueryAnswer(media_type=media_type, chunks=Chunks(held), seconds=seconds)
             except OSError as error:
                 held.close()
                 raise _translate(error) from error
