@@ -13,11 +13,11 @@ import orjson
 import pytest
 from warcio.checker import Checker
 
-from rehi import pipeline
 from rehi.adding import enter, read_in
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
+from rehi.pipeline import visits
 from rehi.settings import load_settings
 from rehi.testing.world import World, WorldServer
 from tests.conftest import Harvested, settings_for
@@ -223,7 +223,7 @@ def mentioned(house: House, page: str) -> set[str]:
 
 
 def test_a_host_is_never_asked_twice_at_once_or_too_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "URLS_PER_LEASE", 2)  # so that a host is leased several times, with rests between
+    monkeypatch.setattr(visits, "URLS_PER_LEASE", 2)  # so that a host is leased several times, with rests between
     delay = 0.25
     world = World(seed=1, small=True)
     with WorldServer(world) as server:

@@ -1,0 +1,42 @@
+"""The rooms that the pipeline connects, and what it says of its progress."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from rehi.archive import Archive, DerivedFiles
+from rehi.ports import Catalogue, Executor, Graph
+from rehi.settings import Settings
+
+BATCH = 50  # visits or readings per transaction: FULL synchronous SQLite does 7,900 rows/s so
+BATCH_SECONDS = 0.5  # nothing waits longer than this to be acknowledged
+LEASE_SECONDS = 600.0
+DRY_SECONDS = 0.5  # how long an empty list is left alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rooms:
+    """What the pipeline connects."""
+
+    settings: Settings
+    worker: str
+    clock: Callable[[], datetime]
+    catalogue: Catalogue
+    archive: Archive
+    derived: DerivedFiles
+    graph: Graph
+    executor: Executor
+    open_archive: Callable[[], Archive]  # for other processes; pickles
+    spool: Path  # for bodies that are too large for memory
+
+
+@dataclass(slots=True)
+class Progress:
+    """What has happened since the start, for bars and pages."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
