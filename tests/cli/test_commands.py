@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rehi.app import lock_folder
 from rehi.cli import COMMANDS
 from tests.conftest import Harvested
 
@@ -118,6 +119,17 @@ def test_a_harvest_with_nothing_due_says_what_to_do(tmp_path: Path) -> None:
     result = rehi("harvest", data=tmp_path)
     assert result.returncode == 0
     assert "rehi add" in result.stdout
+
+
+def test_a_source_waits_its_turn_while_another_is_taken_in(tmp_path: Path) -> None:
+    source = tmp_path / "list.txt"
+    source.write_text("http://a.test/\n", encoding="utf-8")
+    (tmp_path / "d").mkdir()
+    with lock_folder(tmp_path / "d", name="intake.lock"):
+        result = rehi("add", str(source), data=tmp_path / "d")
+    assert result.returncode == 0
+    assert "after it" in result.stdout
+    assert json.loads(rehi("add", str(source), "--json", data=tmp_path / "d").stdout)["state"] == "done"
 
 
 def test_a_source_that_is_done_is_not_read_twice(tmp_path: Path) -> None:

@@ -114,11 +114,12 @@ def test_large_results_come_home(executor: LocalExecutor) -> None:
 
 
 PROGRAM = """
-import ctypes, sys, time
+import signal, sys
 from rehi.engines.local import LocalExecutor
 from worker_tasks import busy, idle
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     executor = LocalExecutor(2, timeout=60, memory=300_000_000)
     print(executor.submit(idle).result(), flush=True)
     work = [executor.submit(busy, path) for path in sys.argv[1:]]

@@ -165,3 +165,15 @@ def test_estonian_needs_no_import_of_the_whole_estnltk_also_in_a_fresh_process()
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "['Katrin Paio'] False"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("et", "Eile käis linnas Andres …", ["Andres"]),
+        ("et", "Andmed kogus Liis ...", ["Liis"]),
+        ("en", "Mr John Smith; Tallinn; 4", ["John Smith", "Tallinn"]),
+    ],
+)
+def test_a_name_ends_where_a_cell_ends_or_a_text_was_cut(code: str, text: str, expected: list[str]) -> None:
+    assert [mention.name for mention in names(code, text)] == expected

@@ -6,6 +6,11 @@ import click
 
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import bytes_bar
+from rehi.errors import DataFolderBusy
+from rehi.model.source import SourceState
+
+NEXT = "Next: rehi harvest"
+QUEUED = "The rehi that is up is busy with another source, and takes this one in after it."
 
 
 @click.command("add")
@@ -29,11 +34,16 @@ def command(ctx: click.Context, source: str, again: bool, as_json: bool) -> None
 
     with open_house(ctx) as house:
         entered = enter(house, source, again=again)
-        with bytes_bar(f"reading {entered.name}", total=entered.size, quiet=as_json) as advance:
-            done = read_in(house, entered.id, on_progress=advance)
+        try:
+            with bytes_bar(f"reading {entered.name}", total=entered.size, quiet=as_json) as advance:
+                done = read_in(house, entered.id, on_progress=advance)
+        except DataFolderBusy:  # the rehi that is up takes sources in one after another
+            house.catalogue.mark_source(entered.id, SourceState.READING)
+            done = house.catalogue.source(entered.id)
         if as_json:
             show_json(done)
             return
         rows = [(what, int(n)) for what, n in sorted(done.counts.items()) if not what.startswith("seconds")]
         show_table(("what", "lines"), rows, empty="")
-        click.echo(f"{done.name}: {done.kind}, {done.state}. Next: rehi harvest")
+        queued = done.state is SourceState.READING
+        click.echo(f"{done.name}: {done.kind}, {done.state}. {QUEUED if queued else NEXT}")

@@ -53,7 +53,7 @@ def practice_web(log: Path, *options: str) -> Iterator[PracticeWeb]:
         str(log),
         *options,
     ]
-    # In a session of its own, so that Ctrl-C stops the harvest before the web that it harvests.
+    # In a process group of its own, so that Ctrl-C stops the harvest before the web that it harvests.
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )

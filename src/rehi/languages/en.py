@@ -51,10 +51,9 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     begins: set[int] = set()
     for row in rows:
         begins.add(len(tokens))
-        labels = _tagger().tag(features([token.text for token in row]))
-        base = len(tokens)
+        words = [token.text for token in row]
+        spans += read_labels(_tagger().tag(features(words)), words, len(tokens))
         tokens += row
-        spans += read_labels(labels, base)
     starts = frozenset(begins)
     small = {token.text for token in tokens if token.text.islower()}
 

@@ -84,8 +84,8 @@ def _starts(rows: Sequence[Sequence[Token]]) -> Iterator[int]:
 
 def _tag(words: list[list[str]], readings: list[list[tuple[Analysis, ...]]]) -> Iterator[Span]:
     base = 0
-    for row in features(words, readings, gazetteer()):
-        yield from read_labels(_tagger().tag(row), base)
+    for sentence, row in zip(words, features(words, readings, gazetteer()), strict=True):
+        yield from read_labels(_tagger().tag(row), sentence, base)
         base += len(row)
 
 

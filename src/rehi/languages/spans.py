@@ -10,6 +10,8 @@ from rehi.model.document import NameKind
 
 KINDS = {"PER": NameKind.PERSON, "ORG": NameKind.ORGANISATION, "LOC": NameKind.PLACE}
 
+BREAKS = frozenset(";…|•·") | {"...", ".."}  # never inside a name: between cells, items, and where a text was cut
+
 
 class Span(NamedTuple):
     """A name in the tokens ``first`` to ``end``, half-open, counted over the whole text."""
@@ -19,11 +21,12 @@ class Span(NamedTuple):
     kind: NameKind
 
 
-def read_labels(labels: Iterable[str], base: int) -> list[Span]:
+def read_labels(labels: Iterable[str], words: Iterable[str], base: int) -> list[Span]:
     """The spans that a sentence's labels (O, B-PER, I-PER …) describe; ``base`` is its first token's number."""
     found: list[Span] = []
     first, kind = -1, ""
-    for at, label in enumerate([*labels, "O"], base):
+    told = ["O" if word in BREAKS else label for label, word in zip(labels, words, strict=True)]
+    for at, label in enumerate([*told, "O"], base):
         if first >= 0 and (label[:2] != "I-" or label[2:] != kind):
             found.append(Span(first, at, KINDS[kind]))
             first = -1
