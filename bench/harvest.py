@@ -6,9 +6,12 @@ EstNLTK's own chain of layers for the names. It keeps no versions and writes no 
 
 from __future__ import annotations
 
+import os
+import re
 import resource
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -35,19 +38,31 @@ def run(options: Options) -> Result:
     return Result(name="harvest", ok=ratio >= 10, target=TARGET, ours=ours, peers={"plain way": peer}, ratio=ratio)
 
 
-def _cpu() -> float:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return process_time() + children.ru_utime + children.ru_stime
+def _workers(web: PracticeWeb) -> tuple[float, float]:
+    """The CPU seconds and the largest peak in MB of all processes that were started for us, but for the web's."""
+    rows: dict[int, tuple[int, float, Path]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            seconds = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # with those of its children that ended
+            rows[int(folder.name)] = int(fields[1]), seconds, folder
+    ours = {os.getpid()}
+    while found := {pid for pid, (parent, _, _) in rows.items() if parent in ours} - ours - {web.process}:
+        ours |= found
+    ours.remove(os.getpid())
+    peaks = [int(re.findall(r"VmHWM:\s+(\d+)", (rows[pid][2] / "status").read_text())[0]) for pid in ours]
+    return sum(rows[pid][1] for pid in ours), max(peaks) / 1024
 
 
 def _harvest(folder: Path, web: PracticeWeb) -> tuple[dict[str, float], list[str]]:
     with House(load_settings(data=folder / "data", fetch=web.fetch)) as house:
-        began, cpu = perf_counter(), _cpu()
+        began, cpu = perf_counter(), process_time()
         read_in(house, enter(house, str(web.log)).id)
         with house.working() as harvest:
             harvest.run(until_idle=True, stopped=lambda: False)
-        seconds = perf_counter() - began
-        cpu = _cpu() - cpu  # the workers have ended, so theirs is in it
+            seconds = perf_counter() - began
+            worker_cpu, worker_peak = _workers(web)
+        cpu = process_time() - cpu
         totals = house.catalogue.totals(now=utc_now())
         counts = house.catalogue.sources()[0].counts
         rows, _ = house.catalogue.documents(DocumentFilter(media_type="text/html", language="et"), Page(limit=200))
@@ -56,12 +71,14 @@ def _harvest(folder: Path, web: PracticeWeb) -> tuple[dict[str, float], list[str
         "documents": float(documents),
         "seconds": seconds,
         "documents_per_second": documents / seconds,
-        "cpu_ms_per_document": cpu * 1000 / documents,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "reader_peak_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+        "cpu_ms_per_document": (cpu + worker_cpu) * 1000 / documents,
+        "coordinator_cpu_ms_per_document": cpu * 1000 / documents,
+        "worker_cpu_ms_per_document": worker_cpu * 1000 / documents,  # with loading the models
+        "coordinator_peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "worker_peak_mb": worker_peak,
     }
     progress = harvest.progress.seconds
-    ours |= {f"coordinator_{room}_ms_per_document": progress[room] * 1000 / documents for room in ROOMS}
+    ours |= {f"coordinator_{room}_wall_ms_per_document": progress[room] * 1000 / documents for room in ROOMS}
     ours |= {
         f"worker_{room}_cpu_ms_per_document": counts.get(f"seconds:{room}", 0.0) * 1000 / documents
         for room in ("extract", "enrich")

@@ -20,6 +20,7 @@ class PracticeWeb:
 
     log: Path
     port: int
+    process: int
     fetch: dict[str, Any]
 
 
@@ -66,7 +67,7 @@ def practice_web(log: Path, *options: str) -> Iterator[PracticeWeb]:
         else:
             raise EngineError("the practice web did not start; try: rehi world")
         world = json.loads(said)
-        yield PracticeWeb(log, world["port"], fetch_settings(world["resolve"]))
+        yield PracticeWeb(log, world["port"], process.pid, fetch_settings(world["resolve"]))
     finally:
         process.terminate()
         process.wait(timeout=10)
