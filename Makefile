@@ -52,7 +52,7 @@ eval: $(VENV)/.developing
 	$(BIN)/python -m eval $(NAME) $(ARGS)
 
 soak: $(VENV)/.developing
-	$(BIN)/python -m pytest -m soak -n 0 $(ARGS)
+	$(BIN)/python -m pytest -m soak -s $(ARGS)
 
 docs: $(VENV)/.developing
 	$(BIN)/python docs/generate.py

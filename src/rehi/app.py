@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
+import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -55,10 +57,19 @@ class House:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    @property
+    @cached_property
     def worker(self) -> str:
-        """This worker's name: one per machine, since the data folder is locked."""
-        return socket.gethostname().split(".")[0][:40] or "local"
+        """This worker's name, kept in its data folder: one worker for each, since the folder is locked."""
+        path = self.settings.data / "worker"
+        if not path.exists():
+            host = re.sub(r"[^a-z0-9]+", "-", socket.gethostname().partition(".")[0].lower())[:40].strip("-")
+            name = f"{host or 'rehi'}-{secrets.token_hex(3)}"
+            new = path.with_name(f".{name}")
+            new.write_text(name, encoding="ascii")
+            with suppress(FileExistsError):  # another process was first
+                path.hardlink_to(new)
+            new.unlink()
+        return path.read_text(encoding="ascii").strip()
 
     @cached_property
     def catalogue(self) -> Catalogue:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rehi.adding import read_in
 from rehi.app import House
-from rehi.errors import DataFolderBusy, RehiError, SourceError
+from rehi.errors import DataFolderBusy, EngineError, RehiError, SourceError
 from rehi.model.source import SourceState
 from rehi.pipeline import Progress
 
@@ -90,6 +91,10 @@ class Service:
             work()
         except RehiError as error:
             self._error = error
+            self._stop.set()
+        except Exception as error:  # a fault of ours must not leave a page behind that says all is well
+            logging.getLogger(__name__).exception("the service has failed")
+            self._error = EngineError(f"it failed by a fault of its own: {type(error).__name__}: {error}")
             self._stop.set()
         finally:
             self._ready.set()

@@ -8,8 +8,14 @@ function fill(section, data) {
   for (const element of section.querySelectorAll("[data-value]")) {
     const value = read(data, element.dataset.value);
     if (value === undefined) continue;
-    if (element.tagName === "PROGRESS") element.value = value;
-    else element.textContent = show(value);
+    if (element.tagName === "PROGRESS") {
+      element.value = value;
+      continue;
+    }
+    const before = element.textContent;
+    element.textContent = show(value);
+    // A source has been taken in: its tables and pictures are drawn anew.
+    if ("reload" in element.dataset && before && before !== element.textContent) location.reload();
   }
   for (const element of section.querySelectorAll("[data-show]")) element.hidden = !read(data, element.dataset.show);
   for (const element of section.querySelectorAll("progress[data-max]")) {
