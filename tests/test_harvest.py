@@ -14,7 +14,7 @@ import pytest
 from warcio.checker import Checker
 
 from rehi.adding import enter, read_in
-from rehi.app import House
+from rehi.app import House, utc_now
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
 from rehi.pipeline import visits
@@ -242,3 +242,21 @@ def test_a_host_is_never_asked_twice_at_once_or_too_soon(tmp_path: Path, monkeyp
             times = [seen.at for seen in server.requests if seen.host == host]
             assert len(times) == 1 + len(by_host[host][:6])  # robots.txt and every page, though leases ended between
             assert min(later - sooner for sooner, later in pairwise(times)) >= delay
+
+
+def test_a_document_that_takes_too_long_is_set_aside_and_kept(tmp_path: Path) -> None:
+    world = World(seed=1, small=True)
+    with WorldServer(world) as server:
+        page = next(d.url for d in world.documents if d.language == "et" and d.format == "html")
+        source = tmp_path / "one.txt"
+        source.write_text(page, encoding="utf-8")
+        settings = settings_for(tmp_path, server)
+        settings = settings.model_copy(update={"work": settings.work.model_copy(update={"timeout": 0.05})})
+        with House(settings) as house:
+            read_in(house, enter(house, str(source)).id)
+            with house.working() as harvest:
+                harvest.run(until_idle=True, stopped=lambda: False)
+            (problem,), _ = house.catalogue.problems(stage=None, page=Page())
+            assert (problem.code, problem.subject, problem.next_step) == ("read-timeout", page, "quarantine")
+            assert len(house.catalogue.versions(page)) == 1
+            assert house.catalogue.totals(now=utc_now()).to_read == 0

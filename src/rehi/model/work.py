@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from rehi.errors import RehiError
+from rehi.errors import Disposition, RehiError
 from rehi.model.document import Document
 from rehi.model.entity import Entity, EntityKey, Identity
 from rehi.model.version import Digest, RecordRef, Version
@@ -35,6 +35,7 @@ class ReadResult:
     document: DocumentFacts | None = None
     identities: tuple[Identity, ...] = ()
     error: RehiError | None = None
+    next_step: Disposition | None = None  # what the pipeline decided to do about the error
     seconds: tuple[tuple[str, float], ...] = ()
 
 

@@ -6,12 +6,14 @@ from collections import deque
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 
-from rehi.errors import ReaderCrashed, RehiError
+from rehi.errors import Disposition, ReaderCrashed, RehiError
 from rehi.model.work import DocumentFacts, ReadResult, ReadTask
 from rehi.pipeline.reading import RECIPE, ReadDocument, read_document
 from rehi.pipeline.rooms import BATCH, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
 READS_PER_WORKER = 12  # enough that a worker never waits for a batch to be recorded
+
+ATTEMPTS = 3  # times that a document may be tried
 
 
 class Readings:
@@ -73,12 +75,20 @@ class Readings:
         try:
             read = future.result()
         except RehiError as error:
-            return ReadResult(task=task, error=error)
-        except Exception as error:  # a fault of ours or of a library: one document's problem, never the loop's
-            return ReadResult(task=task, error=ReaderCrashed(f"{type(error).__name__}: {error}"))
+            return ReadResult(task=task, error=error, next_step=_next_step(task, error))
+        except Exception as fault:  # of ours or of a library: one document's problem, never the loop's
+            crashed = ReaderCrashed(f"{type(fault).__name__}: {fault}")
+            return ReadResult(task=task, error=crashed, next_step=_next_step(task, crashed))
         reading = read.reading
         ref = self._rooms.derived.keep(
             url=task.url, digest=task.digest, recipe=RECIPE, reading=reading, body=task.body, at=now
         )
         facts = DocumentFacts.of(reading.document, language=reading.annotations.language, derived=ref)
         return ReadResult(task=task, document=facts, identities=read.identities, seconds=reading.seconds)
+
+
+def _next_step(task: ReadTask, error: RehiError) -> Disposition:
+    """What an error asks for; but a document under which readers keep dying is set aside."""
+    if error.disposition is Disposition.RETRY and task.attempts + 1 >= ATTEMPTS:
+        return Disposition.QUARANTINE
+    return error.disposition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,8 +21,6 @@ from rehi.engines.sql.text import storable
 from rehi.errors import Disposition, RehiError
 from rehi.model.problem import Stage
 from rehi.model.work import DocumentFacts, ReadResult
-
-ATTEMPTS = 3  # times that a document may be tried before it is set aside
 
 _FACTS = (
     "version_id", "media_type", "title", "searched", "language", "characters", "names", "file_id", "offset", "length",
@@ -46,11 +44,7 @@ def record_readings(connection: Connection, database: Database, results: Sequenc
     tasks = _lock_tasks(connection, results)
     open_results = {result.task.id: result for result in reversed(results) if result.task.id in tasks}
     again = {
-        row: tasks[row].attempts + 1
-        for row, result in open_results.items()
-        if result.error is not None
-        and result.error.disposition is Disposition.RETRY
-        and tasks[row].attempts + 1 < ATTEMPTS
+        row: tasks[row].attempts + 1 for row, result in open_results.items() if result.next_step is Disposition.RETRY
     }
     run_many(connection, _AGAIN, [{"row": row, "tried": tried} for row, tried in again.items()])
     done = sorted(open_results.keys() - again.keys())
@@ -171,9 +165,10 @@ def _write_problems(
             error = RehiError("the reading brought neither a document nor an error")
         if error is not None:
             additions.add(rows[row].source_id, error.code)
-        if error is None or error.disposition is Disposition.SKIP:
+        if error is None or reading.result.next_step is Disposition.SKIP:
             cleared.append(rows[row].url)
         else:
-            problems.append(problem_of(error, stage=Stage.EXTRACT, subject=rows[row].url, at=now))
+            problem = problem_of(error, stage=Stage.EXTRACT, subject=rows[row].url, at=now)
+            problems.append(replace(problem, next_step=Disposition.QUARANTINE))
     clear_problems(connection, Stage.EXTRACT, cleared)
     keep_problems(connection, problems)

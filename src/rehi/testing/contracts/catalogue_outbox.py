@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rehi.errors import NotFound, NotText, ReaderCrashed, Unreadable
+from rehi.errors import Disposition, NotFound, NotText, ReaderCrashed, Unreadable
 from rehi.model.document import NameKind
 from rehi.model.entity import EntityKey
 from rehi.model.listing import Page
@@ -98,16 +98,16 @@ class OutboxContract:
         assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
         assert catalogue.totals(now=at(3)).entities[NameKind.PLACE] == 1
 
-    def test_a_crash_is_tried_again_and_set_aside_after_three_times(self, catalogue: Catalogue) -> None:
+    def test_what_is_to_be_tried_again_is_counted_until_it_is_set_aside(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1)], [], now=at(1))
-        for attempt in range(3):
+        for attempt, next_step in enumerate((Disposition.RETRY, Disposition.RETRY, Disposition.QUARANTINE)):
             (task,) = claim(catalogue, 1)
             assert task.attempts == attempt
             assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
-            catalogue.record_reads([misread(task, ReaderCrashed("it died"))], now=at(2))
+            catalogue.record_reads([misread(task, ReaderCrashed("it died"), next_step)], now=at(2))
         assert claim(catalogue, 1) == []
         (problem,), _ = catalogue.problems(stage=Stage.EXTRACT, page=Page())
-        assert (problem.code, problem.subject) == ("reader-crashed", A)
+        assert (problem.code, problem.subject, problem.next_step) == ("reader-crashed", A, "quarantine")
 
     def test_a_version_that_cant_be_read_takes_the_document_away(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1, title="Tartu")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime, timedelta
 
-from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.errors import BadStatus, Disposition, FetchError, RehiError
 from rehi.model.document import NameKind
 from rehi.model.entity import EntityKey, Identity
 from rehi.model.source import Source, SourceKind
@@ -107,9 +107,9 @@ def understood(
     return ReadResult(task=task, document=facts, identities=identities, seconds=(("extract", 0.25), ("enrich", 0.5)))
 
 
-def misread(task: ReadTask, error: RehiError) -> ReadResult:
-    """A document that could not be read."""
-    return ReadResult(task=task, error=error, seconds=(("extract", 0.25),))
+def misread(task: ReadTask, error: RehiError, next_step: Disposition | None = None) -> ReadResult:
+    """A document that could not be read, and what is to be done about it."""
+    return ReadResult(task=task, error=error, next_step=next_step or error.disposition, seconds=(("extract", 0.25),))
 
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
