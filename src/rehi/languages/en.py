@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import islice
 from typing import Any
 
 from rehi.languages.consistency import agree, spread
@@ -13,7 +12,7 @@ from rehi.languages.en_features import features
 from rehi.languages.en_spans import corrected
 from rehi.languages.given_names import is_given_name
 from rehi.languages.people import split_person
-from rehi.languages.sentences import Token, sentences
+from rehi.languages.sentences import Token, blocks
 from rehi.languages.spans import Span, read_labels, words_of
 from rehi.model.document import Mention, NameKind
 
@@ -38,11 +37,7 @@ class English:
 
     def mentions(self, text: str) -> list[Mention]:
         """The names in a text, in order."""
-        found: list[Mention] = []
-        rows = sentences(text)
-        while block := list(islice(rows, BLOCK)):
-            found += _mentions(text, block)
-        return found
+        return [mention for block in blocks(text, BLOCK) for mention in _mentions(text, block)]
 
 
 def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:

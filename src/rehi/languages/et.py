@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import islice
 from typing import Any
 
 from rehi.languages.consistency import agree, spread
@@ -18,7 +17,7 @@ from rehi.languages.et_morphology import Analysis, morphology
 from rehi.languages.et_package import model_file
 from rehi.languages.et_spans import EstonianText, corrected
 from rehi.languages.people import split_person
-from rehi.languages.sentences import Token, sentences
+from rehi.languages.sentences import Token, blocks
 from rehi.languages.spans import Span, read_labels, words_of
 from rehi.model.document import Mention, NameKind
 
@@ -42,11 +41,7 @@ class Estonian:
 
     def mentions(self, text: str) -> list[Mention]:
         """The names in a text, in order."""
-        found: list[Mention] = []
-        rows = sentences(text)
-        while block := list(islice(rows, BLOCK)):
-            found += _mentions(text, block)
-        return found
+        return [mention for block in blocks(text, BLOCK) for mention in _mentions(text, block)]
 
 
 def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from rehi.languages.word_lists import word_list
@@ -57,6 +58,13 @@ _MONTHS = (
 _ENDS = frozenset(".?!…") | {"...", "..", "....", "?!", "!!"}
 _CLOSING = frozenset("\"”“»’')]}") | {"''"}
 _SOFT_FROM, _SOFT_TO = 55, 130  # the widths of a typeset line
+
+
+def blocks(text: str, size: int) -> Iterator[list[list[Token]]]:
+    """The sentences in blocks of that many: what is tagged together, so that no text is too long."""
+    rows = sentences(text)
+    while block := list(islice(rows, size)):
+        yield block
 
 
 def _soft(before: str, after: str) -> bool:

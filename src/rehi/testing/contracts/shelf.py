@@ -13,12 +13,10 @@ from rehi.ports import Shelf
 
 
 class ShelfContract:
-    """Subclass it, and override ``open_shelf`` with a fixture that opens the same empty place again and again."""
+    """Subclass it, and give it a fixture ``open_shelf``: a function that opens the same empty place.
 
-    @pytest.fixture
-    def open_shelf(self) -> Callable[[], Shelf]:
-        """A function that opens the place; each call as from another process."""
-        raise NotImplementedError
+    It is called again and again, each time as from another process.
+    """
 
     @pytest.fixture
     def shelf(self, open_shelf: Callable[[], Shelf]) -> Shelf:
