@@ -54,8 +54,8 @@ def test_memory_and_open_files_stay_flat_while_everything_changes(tmp_path: Path
     for sample in samples:
         print("{:6.0f} s {:6.0f} MB {:4} files {:6} visits".format(*sample))
     settled = [sample for sample in samples if sample[0] > SECONDS * SETTLED]
-    assert counts["new"] > 300
-    assert counts["unchanged"] > 300
+    assert counts["new"] > SECONDS
+    assert counts["unchanged"] > SECONDS
     assert all(later[3] > sooner[3] for sooner, later in pairwise(samples)), "it stood still"
     assert settled[-1][1] - settled[0][1] < GROWTH_MB
     assert settled[-1][2] - settled[0][2] < 40
