@@ -69,7 +69,8 @@ class Visits:
     def _rests_only(self, now: datetime) -> bool:
         """Whether some host is just resting between two requests, so that it is worth waiting for."""
         ready = self._rooms.catalogue.next_ready()
-        return ready is not None and (ready - now).total_seconds() <= self._settings.max_delay
+        longest = max(self._settings.delay, self._settings.max_delay)
+        return ready is not None and (ready - now).total_seconds() <= longest
 
     def _knows_rules(self, lease: HostLease, now: datetime) -> bool:
         robots = lease.robots
