@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -19,6 +22,7 @@ from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
 from rehi.pipeline import visits
 from rehi.settings import load_settings
+from rehi.testing.snapshot import take_snapshot
 from rehi.testing.world import World, WorldServer
 from tests.conftest import Harvested, settings_for
 
@@ -242,6 +246,23 @@ def test_a_host_is_never_asked_twice_at_once_or_too_soon(tmp_path: Path, monkeyp
             times = [seen.at for seen in server.requests if seen.host == host]
             assert len(times) == 1 + len(by_host[host][:6])  # robots.txt and every page, though leases ended between
             assert min(later - sooner for sooner, later in pairwise(times)) >= delay
+
+
+def test_a_graph_that_was_lost_is_written_again(practice_web: WorldServer, tmp_path: Path) -> None:
+    source = tmp_path / "few.txt"
+    source.write_text("\n".join(document.url for document in practice_web.world.documents[:5]), encoding="utf-8")
+    settings = settings_for(tmp_path, practice_web)
+    with House(settings) as house:
+        read_in(house, enter(house, str(source)).id)
+        with house.working() as harvest:
+            harvest.run(until_idle=True, stopped=lambda: False)
+        before = take_snapshot(house).statements
+    assert len(before) > 50
+    shutil.rmtree(settings.data / "graph")
+    command = [sys.executable, "-m", "rehi", "--data", str(settings.data), "harvest", "--graph-anew", "--json"]
+    assert subprocess.run(command, capture_output=True, timeout=120, check=False).returncode == 0
+    with House(settings) as house:
+        assert take_snapshot(house).statements == before
 
 
 def test_a_document_that_takes_too_long_is_set_aside_and_kept(tmp_path: Path) -> None:

@@ -13,9 +13,12 @@ from rehi.cli.progress import harvest_bar
 
 
 @click.command("harvest")
+@click.option(
+    "--graph-anew", is_flag=True, help="Write the whole graph again from the catalogue, as after it was lost."
+)
 @json_option
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> int:
+def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
     """Visit what is due now, keep it, read it and describe it; ends when nothing is left.
 
     Ctrl-C stops cleanly; the next harvest goes on where this one stopped.
@@ -24,6 +27,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
     Examples:
       rehi harvest
       rehi harvest --json
+      rehi harvest --graph-anew
     """
     from rehi.app import utc_now
 
@@ -39,6 +43,8 @@ def command(ctx: click.Context, as_json: bool) -> int:
         def waiting() -> int:
             return house.catalogue.totals(now=utc_now()).waiting
 
+        if graph_anew:
+            house.catalogue.describe_all()
         with harvest_bar(quiet=as_json, waiting=waiting) as show:
             harvest.run(until_idle=True, stopped=stop.is_set, on_turn=show)
     progress = harvest.progress

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from datetime import datetime
 from functools import lru_cache
@@ -70,10 +71,11 @@ def read_robots(visit: Visit, now: datetime) -> Robots:
 def _parse(text: str, product: str) -> Any:
     from protego import Protego
 
+    rules = _addressed(text, product)
     try:
-        return Protego.parse(_addressed(text, product))
-    except Exception:
-        # The file is anybody's, the parser is foreign: what it can't read says nothing.
+        return Protego.parse(rules)
+    except Exception as error:  # the file is anybody's and the parser is foreign: what it can't read says nothing
+        logging.getLogger(__name__).warning("a robots.txt that begins %r can't be read: %r", text[:80], error)
         return None
 
 
