@@ -1,4 +1,4 @@
-"""The command: ``python -m eval names`` or ``python -m eval language``; without a name, all of them."""
+"""The command: ``python -m eval names`` or another of NAMES; without a name, all of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import import_module
 
 from eval.corpora import CorpusMissing
 
-NAMES = ("names", "language")
+NAMES = ("names", "language", "robots", "revisit")
 
 
 def main(arguments: Sequence[str]) -> int:

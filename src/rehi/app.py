@@ -8,9 +8,9 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rehi.model.document import Reading
     from rehi.pipeline import Harvest
     from rehi.ports import Catalogue, Graph, QueryAnswer
+
+_SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
 
 
 def utc_now() -> datetime:
@@ -118,14 +120,25 @@ class House:
             raise NotFound(f"document {resource_id} has not been read")
         return self.derived.read(ref)
 
+    def shared_clock(self) -> Callable[[], datetime]:
+        """A clock that goes with the catalogue's: workers on several machines keep a host's pace by the same time."""
+        before, theirs, after = utc_now(), self.catalogue.clock(), utc_now()
+        ahead = theirs - (before + (after - before) / 2)
+        if abs(ahead) < _SAME_TIME:
+            return utc_now
+        return lambda: utc_now() + ahead
+
     @contextmanager
     def working(self) -> Iterator[Harvest]:
         """The right to write in this data folder, with everything opened for it."""
         from rehi.archive import Archive, DerivedFiles
         from rehi.engines.folder import FolderShelf
+        from rehi.frontier import check_settings
         from rehi.pipeline import Harvest, Rooms
 
         settings = self.settings
+        check_settings(settings)
+        clock = self.shared_clock()
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
             archive_shelf = FolderShelf(self.archive_folder)
@@ -143,16 +156,16 @@ class House:
             rooms = Rooms(
                 settings=settings,
                 worker=self.worker,
-                clock=utc_now,
+                clock=clock,
                 catalogue=self.catalogue,
                 archive=Archive(
                     archive_shelf,
                     file_bytes=settings.archive.file_bytes,
                     worker=self.worker,
                     software=f"rehi/{__version__}",
-                    clock=utc_now,
+                    clock=clock,
                 ),
-                derived=DerivedFiles(derived_shelf, worker=self.worker, clock=utc_now),
+                derived=DerivedFiles(derived_shelf, worker=self.worker, clock=clock),
                 graph=graph,
                 executor=executor,
                 spool=_made(settings.data / "spool"),

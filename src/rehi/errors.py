@@ -19,7 +19,11 @@
     │   ├── TimedOut         RETRY
     │   ├── Truncated        RETRY       the body ended before its promised length
     │   ├── BadEncoding      RETRY       the body isn't what its Content-Encoding says
+    │   ├── WrongChecksum    RETRY       the body isn't the one whose checksum came with it
     │   ├── BadStatus        RETRY       4xx or 5xx
+    │   ├── Overloaded       RETRY       429 or 503: the whole host waits, for as long as it asks
+    │   ├── SoftError        RETRY       an error page that says all is well
+    │   ├── WrongType        SKIP        a web page where a dataset was promised; kept, and remarked on
     │   ├── BadAnswer        RETRY       none, not HTTP, or headers without end
     │   ├── HostDeferred     RETRY       robots.txt answered 5xx: the whole host waits
     │   ├── TooLarge         SKIP
@@ -137,7 +141,7 @@ class ConnectFailed(FetchError):
 class TlsFailed(FetchError):
     """The host could not prove who it is."""
 
-    advice = "The host's certificate is not valid; its owner has to mend it."
+    advice = "The host's certificate is not valid. If you know why, set verify_tls = false in [[fetch.hosts]]."
 
 
 class TimedOut(FetchError):
@@ -162,6 +166,31 @@ class BadStatus(FetchError):
     """The server answered 4xx or 5xx."""
 
     advice = "Error pages are never kept as versions. It is tried again, less and less often."
+
+
+class WrongChecksum(FetchError):
+    """The body is not the one whose checksum the server sent with it."""
+
+    advice = "It was damaged on its way, or the server keeps wrong checksums. It is tried again."
+
+
+class Overloaded(BadStatus):
+    """The server answered 429 or 503: it has too much to do."""
+
+    advice = "The host is left in peace for as long as it asks, and visited more slowly after that."
+
+
+class SoftError(FetchError):
+    """The page is the one that the host shows for whatever it doesn't have, with a status that says all is well."""
+
+    advice = "Error pages are never kept as versions. It is tried again, less and less often."
+
+
+class WrongType(FetchError):
+    """A web page came where a dataset was promised."""
+
+    disposition = Disposition.SKIP
+    advice = "It was kept. Look at it: it may be an error page, a login or a preview in place of the file."
 
 
 class BadAnswer(FetchError):

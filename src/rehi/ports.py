@@ -1,7 +1,7 @@
 """The ports: what the rooms need of the engines, and no more.
 
 Each has a contract suite in ``rehi.testing.contracts`` that is its specification; every engine runs it.
-One engine may stand behind several ports, as the SQL catalogue does behind the first five.
+One engine may stand behind several ports, as the SQL catalogue does behind the first seven.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO, ParamSpec, Protocol, TypeVar
 
 from rehi.model.entity import Entity, EntityKey
+from rehi.model.host import HostFacts, HostOrders, HostRow, Probe
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Source, SourceKind, SourceState
+from rehi.model.update import Load, Update, UpdateKind, UpdateState
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.visit import HostLease, Robots, Visited
 from rehi.model.work import GraphWork, HostRelease, ReadResult, ReadTask
@@ -48,6 +50,9 @@ class Sources(Protocol):
     def mark_source(self, source_id: int, state: SourceState, *, position: int | None = None) -> None:
         """Say how far a source has come."""
 
+    def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
+        """Say when the source's resources are to be visited again, and how much they matter."""
+
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""
 
@@ -61,20 +66,72 @@ class Frontier(Protocol):
     def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
         """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
 
-    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> None:
-        """Keep leases for longer."""
+    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
+        """Keep leases for longer; the ids of the hosts that are somebody else's by now."""
 
-    def record(self, visited: Sequence[Visited], released: Sequence[HostRelease], *, now: datetime) -> None:
-        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back."""
+    def record(
+        self,
+        visited: Sequence[Visited],
+        released: Sequence[HostRelease],
+        *,
+        worker: str,
+        update_id: int | None = None,
+        now: datetime,
+    ) -> None:
+        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
 
-    def keep_robots(self, host_id: int, robots: Robots) -> None:
-        """Remember a host's robots.txt."""
+        The visits count for the update, if one is given.
+        """
+
+    def keep_manners(self, host_id: int, *, robots: Robots | None = None, probe: Probe | None = None) -> None:
+        """Remember a host's robots.txt, or what it answers for what it doesn't have."""
 
     def forget_leases(self, *, worker: str) -> None:
         """Give back all that a worker held, as when it starts again after it was killed."""
 
     def next_ready(self) -> datetime | None:
         """When the first unleased host is ready; None if nothing is ever due."""
+
+    def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
+        """What was ordered after ``since``, by host id."""
+
+    def load(self, *, now: datetime) -> Load:
+        """The visits of this day (UTC), and those that are due until the same hour tomorrow."""
+
+
+class Hosts(Protocol):
+    """How hosts fare, and what is ordered for them."""
+
+    def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
+        """Hosts with this in their names, those in trouble first, and how many there are in all."""
+
+    def host(self, name: str, *, now: datetime) -> Sequence[HostFacts]:
+        """All that is known of the origins of a host (http and https, other ports); NotFound if there is none."""
+
+    def order(self, host_id: int, orders: HostOrders, *, now: datetime) -> None:
+        """Order something for a host; a lease on one that is to be left alone ends now."""
+
+
+class Updates(Protocol):
+    """Rounds of visits."""
+
+    def make_due(self, *, source_id: int | None = None, host: str = "", url: str = "", now: datetime) -> int:
+        """Let all that matches be due now, whatever its schedule; how many that are."""
+
+    def begin_update(self, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
+        """Open a row; those that this worker left open are closed as stopped."""
+
+    def open_update(self) -> Update | None:
+        """The newest update that runs, for which visits count now."""
+
+    def add_to_update(self, update_id: int, *, worker: str, seconds: Mapping[str, float]) -> None:
+        """Count time spent by stage."""
+
+    def end_update(self, update_id: int, state: UpdateState, *, now: datetime) -> None:
+        """Close a row."""
+
+    def updates(self, page: Page) -> tuple[Sequence[Update], int]:
+        """Updates, the newest first, and how many there are in all."""
 
 
 class Ledger(Protocol):
@@ -146,8 +203,11 @@ class Index(Protocol):
         """Problems, the newest first, and how many there are in all."""
 
 
-class Catalogue(Sources, Frontier, Ledger, Outbox, Index, Protocol):
-    """The engine behind the five: state that outlives any worker."""
+class Catalogue(Sources, Frontier, Hosts, Updates, Ledger, Outbox, Index, Protocol):
+    """The engine behind the seven: state that outlives any worker."""
+
+    def clock(self) -> datetime:
+        """The time by the engine's own clock, which all workers share."""
 
     def check(self) -> str:
         """One line on the engine: its name and version. EngineError if it does not answer."""

@@ -9,10 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from rehi.adding import read_in
-from rehi.app import House
+from rehi.app import House, utc_now
 from rehi.errors import DataFolderBusy, EngineError, RehiError, SourceError
 from rehi.model.source import SourceState
+from rehi.model.update import Update, UpdateKind
 from rehi.pipeline import Progress
+from rehi.updating import next_scheduled, order_update
 
 IDLE_SECONDS = 1.0  # how often the intake looks for a source that someone else entered
 
@@ -68,6 +70,10 @@ class Service:
             self.house.catalogue.mark_source(source_id, SourceState.READING)
         self._wanted.set()
 
+    def update(self, *, source_id: int | None = None, host: str = "", url: str = "") -> Update:
+        """Have what matches visited now; the harvest sees it within a second."""
+        return order_update(self.house, source_id=source_id, host=host, url=url)
+
     @property
     def error(self) -> RehiError | None:
         """Why it stopped by itself, if it did."""
@@ -106,8 +112,11 @@ class Service:
             harvest.run(until_idle=False, stopped=self._stop.is_set)
 
     def _take_in(self) -> None:
-        catalogue = self.house.catalogue
+        catalogue, began = self.house.catalogue, utc_now()
         while not self._stop.is_set():
+            scheduled = next_scheduled(self.house, since=began)
+            if scheduled is not None and scheduled <= utc_now():
+                order_update(self.house, kind=UpdateKind.SCHEDULED)
             for source in catalogue.sources():
                 if source.state is SourceState.READING and not self._stop.is_set():
                     size = max(1, source.size)

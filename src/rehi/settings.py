@@ -3,17 +3,70 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from rehi import __version__
 from rehi.errors import SettingsError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
+_HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
+
+
+class HostSettings(BaseModel):
+    """What is different for the hosts that match; `[[fetch.hosts]]` in the file, the first that matches holds."""
+
+    model_config = _STRICT
+
+    match: str = Field(description="A host's name, or with `*.` in front all names below it; `*` for all.")
+    delay: float | None = Field(None, ge=0, description="Seconds between two requests, instead of `fetch.delay`.")
+    connections: int = Field(
+        1,
+        ge=1,
+        le=32,
+        description="Requests to the host at the same time; with more than 1, by HTTP/2 where the host knows it.",
+    )
+    hours: str = Field("", description="When it may be visited, in `time_zone`, as in `20:00-06:00`; empty for always.")
+    leave_alone: bool = Field(False, description="Never visit it.")
+    proxy: str = Field(
+        "",
+        repr=False,
+        description="As in `socks5h://name:password@proxy:1080` or `http://proxy:3128`, always with its port.",
+    )
+    headers: dict[str, str] = Field({}, repr=False, description="Sent with each request, as an API key; never shown.")
+    verify_tls: bool = Field(True, description="Whether it must prove who it is.")
+
+    @field_validator("match")
+    @classmethod
+    def _spell(cls, match: str) -> str:
+        """The pattern in the spelling that hosts have when they are visited."""
+        from ada_url import idna
+
+        text = idna.encode(match.strip().lower()).decode("ascii")
+        if _HOST_PATTERN.fullmatch(text) is None:
+            raise ValueError(
+                f"{match[:80]!r} is not a host; write www.example.ee, *.example.ee for all names below it, or *"
+            )
+        return text.removesuffix(".")
+
+    def matches(self, host: str) -> bool:
+        """Whether it is meant for this host, whose name is in lower case and punycode."""
+        return host.endswith(self.match[1:]) if self.match.startswith("*") else host == self.match
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """What may be shown of it: all that was set, but no secrets."""
+        fields = type(self).model_fields
+        return {
+            name: getattr(self, name) if fields[name].repr else "(set)"
+            for name in fields
+            if name in self.model_fields_set
+        }
 
 
 class FetchSettings(BaseModel):
@@ -29,7 +82,14 @@ class FetchSettings(BaseModel):
         1.0, ge=0, description="Seconds between two requests to one host; a longer Crawl-delay is obeyed."
     )
     max_delay: float = Field(60.0, ge=0, description="No Crawl-delay longer than this is obeyed; it is capped.")
-    connections: int = Field(64, ge=1, le=1000, description="Hosts visited at the same time.")
+    slow_factor: float = Field(
+        5.0, ge=0, description="After a slow answer the pause is at least this many times as long as the answer took."
+    )
+    connections: int = Field(128, ge=1, le=1000, description="Requests at the same time, to all hosts together.")
+    by_address: bool = Field(False, description="Whether hosts at one address share one pace.")
+    cdns: list[str] = Field(
+        [], description="Networks of CDNs, as in `192.0.2.0/24`: hosts there have a pace of their own nevertheless."
+    )
     timeout: float = Field(60.0, gt=0, description="Seconds that one visit may take in all.")
     connect_timeout: float = Field(15.0, gt=0, description="Seconds to wait for a connection.")
     stall_timeout: float = Field(
@@ -40,14 +100,46 @@ class FetchSettings(BaseModel):
     )
     max_redirects: int = Field(10, ge=0, description="Redirects followed one after another.")
     robots_ttl: float = Field(86_400.0, gt=0, description="Seconds for which a robots.txt is remembered.")
-    revisit_after: float = Field(30 * 86_400.0, gt=0, description="Seconds until a page is due again.")
     retry_after: float = Field(
         3_600.0, gt=0, description="Seconds until a failed visit is tried again; doubled after each failure."
+    )
+    soft_errors: bool = Field(
+        True, description="Whether hosts are asked for a page that can't exist, to know their error pages."
     )
     ports: list[int] = Field([80, 443, 8080, 8443], description="Ports that may be visited.")
     allow_private: list[str] = Field([], description="Private networks that may be visited, as in `127.0.0.0/8`.")
     resolve: list[str] = Field(
         [], description="Where to connect instead, as in `*.rehemaa.test=127.0.0.1:8600`; the request stays the same."
+    )
+    hosts: list[HostSettings] = Field([], description="What is different for some hosts, as `[[fetch.hosts]]`.")
+
+    def for_host(self, host: str) -> HostSettings | None:
+        """What is different for one host; the first that matches."""
+        name = host.lower().rstrip(".")
+        return next((found for found in self.hosts if found.matches(name)), None)
+
+
+class RevisitSettings(BaseModel):
+    """When we come back."""
+
+    model_config = _STRICT
+
+    policy: str = Field(
+        "adaptive",
+        description="For sources that have none of their own: `adaptive`, `fixed 0 1 1 * *` (a cron expression), "
+        "`odarchive` or `latency 15m`.",
+    )
+    shortest: float = Field(900.0, gt=0, description="Seconds before which no page is due again.")
+    longest: float = Field(30 * 86_400.0, gt=0, description="Seconds after which every page is due again.")
+    taste: float = Field(
+        0.5, ge=0, le=1, description="What `adaptive` strives for: 0 for fresh copies, 1 for catching every version."
+    )
+    visits_per_day: int = Field(0, ge=0, description="No more visits than this in a day, to all hosts; 0 for no limit.")
+    schedule: str = Field(
+        "", description="When `rehi up` visits everything, as a cron expression (`0 1 1 * *`: monthly at 01:00)."
+    )
+    gone_after: float = Field(
+        14 * 86_400.0, ge=0, description="Seconds after which a page that is not found any more counts as gone."
     )
 
 
@@ -68,6 +160,8 @@ class WorkSettings(BaseModel):
     timeout: float = Field(60.0, gt=0, description="Seconds that one document may take.")
     memory: int = Field(2_000_000_000, gt=0, description="Bytes of memory that a reading process may use.")
     max_text: int = Field(5_000_000, gt=0, description="Characters of text that are read; the rest is left.")
+    names: bool = Field(True, description="Whether names are recognised in what is read.")
+    graph: bool = Field(True, description="Whether what is read is described in the graph; if not, that waits.")
 
 
 class QuerySettings(BaseModel):
@@ -105,7 +199,9 @@ class Settings(BaseSettings):
     )
     graph: str = Field("", description="`oxigraph:///path`; by default in the data folder.")
     executor: str = Field("local", description="Where documents are read: `local`.")
+    time_zone: str = Field("UTC", description="For cron expressions and hosts' hours, as in `Europe/Tallinn`.")
     fetch: FetchSettings = FetchSettings()
+    revisit: RevisitSettings = RevisitSettings()
     archive: ArchiveSettings = ArchiveSettings()
     work: WorkSettings = WorkSettings()
     query: QuerySettings = QuerySettings()
@@ -171,6 +267,8 @@ def describe_settings(settings: BaseModel, *, prefix: str = "") -> list[SettingR
         if isinstance(value, BaseModel):
             rows += describe_settings(value, prefix=f"{prefix}{name}.")
             continue
+        if isinstance(value, list) and any(isinstance(item, HostSettings) for item in value):
+            value = [item.shown for item in value]
         shown = value if field.repr else ("(set)" if value else "")
         rows.append(SettingRow(f"{prefix}{name}", shown, field.default, field.description or ""))
     return rows

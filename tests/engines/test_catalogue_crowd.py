@@ -14,6 +14,8 @@ from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import pytest
+
 from rehi.engines.sql import open_catalogue
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.source import SourceKind
@@ -28,19 +30,20 @@ PROCESSES, HOSTS, ROUNDS = 6, 40, 3
 FAR = timedelta(days=1)
 
 
-def _visit_everything(uri: str, worker: str, log: Path, total: int) -> None:
-    """Lease, hold for a moment, release; write down when each host was held."""
+def _visit_everything(uri: str, worker: str, log: Path, total: int, groups: int) -> None:
+    """Lease, hold for a moment, release; write down when each host, or each pace group, was held."""
     catalogue = open_catalogue(uri)
     with log.open("w") as lines:
         deadline = time.monotonic() + 40
         while time.monotonic() < deadline:
             leases = catalogue.lease(worker=worker, hosts=3, urls=1, ttl=30, now=datetime.now(UTC))
             for lease in leases:
-                lines.write(f"{lease.host_id} {time.monotonic_ns()} ")
+                held = lease.host_id % groups if groups else lease.host_id
+                lines.write(f"{held} {time.monotonic_ns()} ")
                 time.sleep(0.002)
                 lines.write(f"{time.monotonic_ns()}\n")
             if leases:
-                _give_back(catalogue, leases)
+                _give_back(catalogue, leases, groups)
             elif catalogue.totals(now=datetime.now(UTC)).visits >= total:
                 break
             else:
@@ -48,24 +51,34 @@ def _visit_everything(uri: str, worker: str, log: Path, total: int) -> None:
     catalogue.close()
 
 
-def _give_back(catalogue: Catalogue, held: Sequence[HostLease]) -> None:
+def _give_back(catalogue: Catalogue, held: Sequence[HostLease], groups: int) -> None:
     now = datetime.now(UTC)
     visited = [
         Visited(url=task.url, at=now, outcome=Outcome.UNCHANGED, next_at=now + FAR, status=304)
         for lease in held
         for task in lease.tasks
     ]
-    released = [HostRelease(host_id=one.host_id, token=one.token, ready_at=now, delay=0) for one in held]
-    catalogue.record(visited, released, now=now)
+    catalogue.record(visited, [_release(one, groups, now) for one in held], worker="one", now=now)
 
 
-def test_no_host_is_ever_leased_twice_at_once(catalogue_uri: str, tmp_path: Path) -> None:
+def _release(lease: HostLease, groups: int, now: datetime) -> HostRelease:
+    group = f"group {lease.host_id % groups}" if groups else ""
+    return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=now, delay=0, pace_group=group)
+
+
+@pytest.mark.parametrize("groups", [0, 5])
+def test_no_host_and_no_pace_group_is_ever_leased_twice_at_once(
+    catalogue_uri: str, tmp_path: Path, groups: int
+) -> None:
     total = HOSTS * ROUNDS
     catalogue = open_catalogue(catalogue_uri)
     add(catalogue, *(f"http://h{host}.ee/{page}" for host in range(HOSTS) for page in range(ROUNDS)))
+    if groups:
+        every = catalogue.lease(worker="first", hosts=HOSTS, urls=1, ttl=30, now=at(0))
+        catalogue.record([], [_release(lease, groups, at(0)) for lease in every], worker="first", now=at(0))
     logs = [tmp_path / f"{number}.log" for number in range(PROCESSES)]
     crowd = [
-        CROWD.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total))
+        CROWD.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total, groups))
         for number, log in enumerate(logs)
     ]
     for process in crowd:
@@ -123,7 +136,7 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
     def record(turn: int) -> None:
         order = urls if turn % 2 else urls[::-1]
         for start in range(0, 200, 20):
-            catalogue.record([came(url, url, 1) for url in order[start : start + 20]], [], now=at(1))
+            catalogue.record([came(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
 
     def read(turn: int) -> None:
         for _ in range(10):
@@ -149,7 +162,7 @@ def test_a_circle_that_two_threads_close_at_once_is_seen(catalogue_uri: str) -> 
 
     def half(there: str, back: str) -> None:
         for turn in range(15):
-            catalogue.record([redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], now=at(turn))
+            catalogue.record([redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], worker="one", now=at(turn))
 
     ways = ("http://a.ee/", "http://b.ee/")
     with ThreadPoolExecutor(2) as threads:

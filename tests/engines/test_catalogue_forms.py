@@ -68,7 +68,7 @@ def test_entities_equal_those_counted_from_scratch(history: list[tuple[int, list
         graph: dict[EntityKey, Entity] = {}
         now: dict[int, list[Identity]] = {}
         for step, (page, said) in enumerate(history):
-            catalogue.record([came(f"http://a.ee/{page}", f"body {step}", step)], [], now=at(step))
+            catalogue.record([came(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
             (task,) = claim(catalogue, step)
             result = misread(task, Unreadable("no")) if said is None else understood(task, *said)
             catalogue.record_reads([result], now=at(step))

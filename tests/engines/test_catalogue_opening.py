@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from rehi.engines.sql import open_catalogue
 from rehi.engines.sql.catalogue import _dialect_of
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.migrations import upgrade
+from rehi.engines.sql.migrations import STEPS, upgrade
 from rehi.errors import DiskFull, EngineError, StoreVersionError
 from rehi.testing.contracts.catalogue_samples import add, at
 from rehi.testing.postgres import PostgresServer
@@ -34,8 +34,8 @@ def test_an_older_catalogue_is_upgraded_with_what_it_holds(catalogue_uri: str) -
     add(first, "http://a.ee/")
     first.close()
     database = Database(_dialect_of(catalogue_uri))
-    assert upgrade(database, (_add_colour,)) == 2
-    assert upgrade(database, (_add_colour,)) == 2
+    assert upgrade(database, (*STEPS, _add_colour)) == 3
+    assert upgrade(database, (*STEPS, _add_colour)) == 3
     assert database.read(lambda c: c.execute(text("SELECT colour FROM source")).scalars().all()) == ["red"]
     database.close()
 
@@ -44,7 +44,7 @@ def test_an_upgrade_that_fails_leaves_everything_as_it_was(catalogue_uri: str) -
     open_catalogue(catalogue_uri).close()
     database = Database(_dialect_of(catalogue_uri))
     with pytest.raises(EngineError):
-        upgrade(database, (_add_colour, _fail))
+        upgrade(database, (*STEPS, _add_colour, _fail))
     database.close()
     catalogue = open_catalogue(catalogue_uri)
     add(catalogue, "http://a.ee/")
@@ -54,10 +54,10 @@ def test_an_upgrade_that_fails_leaves_everything_as_it_was(catalogue_uri: str) -
 def test_a_catalogue_from_a_newer_rehi_is_refused_in_one_sentence(catalogue_uri: str) -> None:
     open_catalogue(catalogue_uri).close()
     database = Database(_dialect_of(catalogue_uri))
-    upgrade(database, (_add_colour,))
+    upgrade(database, (*STEPS, _add_colour))
     database.close()
     with pytest.raises(
-        StoreVersionError, match="has version 2, but this rehi knows only versions up to 1: upgrade rehi"
+        StoreVersionError, match="has version 3, but this rehi knows only versions up to 2: upgrade rehi"
     ):
         open_catalogue(catalogue_uri)
 

@@ -123,6 +123,7 @@ class Visiting(Protocol):
         last_modified: str = "",
         follow: bool = False,
         max_bytes: int | None = None,
+        cut_at: int | None = None,
         **settings: Any,
     ) -> Visit: ...
 
@@ -169,10 +170,12 @@ def visit(settings: FetchSettings) -> Iterator[Visiting]:
         last_modified: str = "",
         follow: bool = False,
         max_bytes: int | None = None,
+        cut_at: int | None = None,
         **changed: Any,
     ) -> Visit:
         with Fetcher[int](settings.model_copy(update=changed), clock=now) as fetcher:
-            fetcher.submit(7, url, etag=etag, last_modified=last_modified, follow=follow, max_bytes=max_bytes)
+            conditions = {"etag": etag, "last_modified": last_modified}
+            fetcher.submit(7, url, follow=follow, max_bytes=max_bytes, cut_at=cut_at, **conditions)
             assert fetcher.in_flight == 1
             for _ in range(200):
                 for key, ended in fetcher.poll(0.1):

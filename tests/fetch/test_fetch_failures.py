@@ -225,13 +225,13 @@ def test_a_gzip_bomb_meets_the_cap_first(
     memory.append(16_000_000)
 
 
-@pytest.fixture(params=[("br", "brotli"), ("zstd", "backports.zstd")])
+@pytest.fixture(params=[("br", "brotli", {"quality": 1}), ("zstd", "backports.zstd", {"level": 1})])
 def other_bomb(request: pytest.FixtureRequest) -> tuple[str, bytes]:
     """A coding, and 200 MB of zeros in it, packed once more with gzip."""
-    coding, module = request.param
+    coding, module, quickly = request.param
     if coding not in accepted_codings():
         pytest.skip(f"this installation can't read {coding}")
-    return coding, gzip.compress(pytest.importorskip(module).compress(bytes(200_000_000)))
+    return coding, gzip.compress(pytest.importorskip(module).compress(bytes(200_000_000), **quickly))
 
 
 def test_other_bombs_meet_the_cap_too(

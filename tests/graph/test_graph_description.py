@@ -60,6 +60,13 @@ def expected(turtle: str) -> str:
     return "\n".join(sorted(dumped.decode().splitlines()))
 
 
+def test_a_page_that_is_gone_says_since_when() -> None:
+    gone = "<http://www.w3.org/ns/prov#invalidatedAtTime>"
+    assert gone not in quads(GraphWork(ids=(1,), resources=(RESOURCE,)))
+    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, gone_at=AT),)))
+    assert f'<{PAGE}> {gone} "2026-03-01T12:30:00.5Z"' in said
+
+
 def test_a_document_is_described_in_its_own_graph_and_an_entity_in_that_of_all() -> None:
     said = quads(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)))
     assert said == expected(

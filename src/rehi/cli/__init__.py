@@ -15,10 +15,13 @@ from rehi import __version__
 COMMANDS = {
     "add": ("rehi.cli.add", "Add a crawl log, a list of URLs, or one page."),
     "harvest": ("rehi.cli.harvest", "Visit what is due and take it through all rooms."),
+    "update": ("rehi.cli.update", "Visit everything, or a part of it, now; show past updates."),
     "up": ("rehi.cli.up", "Harvest continuously and serve the page, REST and SPARQL."),
     "query": ("rehi.cli.query", "Ask the graph in SPARQL."),
     "find": ("rehi.cli.find", "Find people, organisations and places by name."),
     "stats": ("rehi.cli.stats", "Show what there is, in numbers."),
+    "source": ("rehi.cli.source", "Show the sources, and say when their pages are visited again."),
+    "host": ("rehi.cli.host", "Show how hosts fare, and order their pace, or that one is left alone."),
     "problems": ("rehi.cli.problems", "Show what went wrong, where, and what happens next."),
     "doctor": ("rehi.cli.doctor", "Check engines, disk, ports and versions, and say what to do."),
     "settings": ("rehi.cli.settings", "Show every setting, its value and its meaning."),

@@ -16,9 +16,13 @@ QUEUED = "The rehi that is up is busy with another source, and takes this one in
 @click.command("add")
 @click.argument("source", metavar="FILE|URL")
 @click.option("--again", is_flag=True, help="Take it in once more, with statistics of its own.")
+@click.option("--policy", help="When its pages are visited again, as in `rehi source`.")
+@click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="How much its pages matter.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, source: str, again: bool, as_json: bool) -> None:
+def command(
+    ctx: click.Context, source: str, again: bool, policy: str | None, priority: str | None, as_json: bool
+) -> None:
     """Add a Heritrix crawl log (gzipped or not), a list of URLs, or one page.
 
     The kind is detected. What was interrupted goes on where it stopped; what is done already is not read twice.
@@ -29,11 +33,16 @@ def command(ctx: click.Context, source: str, again: bool, as_json: bool) -> None
       rehi add crawl.log.gz --json
       rehi add https://www.example.ee/urls.txt
       rehi add https://www.example.ee/
+      rehi add monthly.txt --policy "fixed 0 1 1 * *" --priority low
     """
     from rehi.adding import enter, read_in
+    from rehi.revisiting import check_policy, order_policy
 
+    check_policy(policy)
     with open_house(ctx) as house:
         entered = enter(house, source, again=again)
+        if policy is not None or priority is not None:  # before the first of its pages is visited
+            order_policy(house, entered.id, policy=policy, priority=priority)
         try:
             with bytes_bar(f"reading {entered.name}", total=entered.size, quiet=as_json) as advance:
                 done = read_in(house, entered.id, on_progress=advance)

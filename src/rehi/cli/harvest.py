@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from types import FrameType
-
 import click
 
+from rehi.cli.harvesting import run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
-from rehi.cli.progress import harvest_bar
+from rehi.model.update import UpdateKind
 
 
 @click.command("harvest")
@@ -29,24 +26,11 @@ def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
       rehi harvest --json
       rehi harvest --graph-anew
     """
-    from rehi.app import utc_now
-
-    stop = threading.Event()
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
+    stop = stop_on_signals()
     with open_house(ctx) as house, house.working() as harvest:
-
-        def waiting() -> int:
-            return house.catalogue.totals(now=utc_now()).waiting
-
         if graph_anew:
             house.catalogue.describe_all()
-        with harvest_bar(quiet=as_json, waiting=waiting) as show:
-            harvest.run(until_idle=True, stopped=stop.is_set, on_turn=show)
+        run_harvest(house, harvest, kind=UpdateKind.HARVEST, stop=stop, quiet=as_json)
     progress = harvest.progress
     if as_json:
         show_json({"counts": dict(progress.counts), "seconds": dict(progress.seconds), "stopped": stop.is_set()})

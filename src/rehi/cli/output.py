@@ -15,6 +15,9 @@ from rehi.app import House
 from rehi.model.plain import to_plain
 from rehi.settings import load_settings
 
+# What a terminal would obey instead of showing it: a page's address or a robots.txt may hold anything.
+_OBEYED = dict.fromkeys((*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)), "\ufffd")
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
@@ -29,6 +32,11 @@ def open_house(ctx: click.Context, **given: Any) -> Iterator[House]:
 def show_json(value: object) -> None:
     """Print a value as JSON."""
     click.echo(json.dumps(to_plain(value), ensure_ascii=False, indent=2))
+
+
+def printable(text: str) -> str:
+    """Text from elsewhere, without anything that a terminal would obey."""
+    return text.translate(_OBEYED)
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str) -> None:
@@ -57,4 +65,4 @@ def _cell(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))

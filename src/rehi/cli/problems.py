@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
 from rehi.cli.output import json_option, open_house, show_json, show_table
@@ -15,7 +17,7 @@ from rehi.model.problem import Stage
 @json_option
 @click.pass_context
 def command(ctx: click.Context, stage: str | None, limit: int, as_json: bool) -> None:
-    """Show what went wrong, where, how often, and what happens next.
+    """Show what went wrong, where, how often, since when, and what happens next.
 
     \b
     Examples:
@@ -27,7 +29,16 @@ def command(ctx: click.Context, stage: str | None, limit: int, as_json: bool) ->
         if as_json:
             show_json({"total": total, "problems": rows})
             return
-        table = [(row.stage, row.code, row.subject, row.message, row.count, row.next_step) for row in rows]
-        show_table(("room", "problem", "where", "what", "times", "next"), table, empty="No problems.")
+        table = [
+            (row.stage, row.code, row.subject, row.message, row.count, _minute(row.first_at), _minute(row.last_at),
+             row.next_step)
+            for row in rows
+        ]  # fmt: skip
+        columns = ("room", "problem", "where", "what", "times", "first (UTC)", "last (UTC)", "next")
+        show_table(columns, table, empty="No problems.")
         if total > len(rows):
             click.echo(f"{total - len(rows)} more; raise --limit to see them.")
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"

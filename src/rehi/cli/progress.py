@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
+    from rehi.model.update import Update
     from rehi.pipeline import Progress as HarvestProgress
 
 
@@ -27,16 +28,7 @@ def bytes_bar(label: str, *, total: int, quiet: bool) -> Iterator[Callable[[int]
 @contextmanager
 def harvest_bar(*, quiet: bool, waiting: Callable[[], int]) -> Iterator[Callable[[HarvestProgress], None]]:
     """A bar of visits with live numbers; ``waiting`` says how many are still due."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("harvest", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, refresh_per_second=5) as bar:
-        task = bar.add_task("", total=None)
+    with _visits_bar("harvest", quiet=quiet) as draw:
         shown_at = 0.0
 
         def show(progress: HarvestProgress) -> None:
@@ -45,11 +37,40 @@ def harvest_bar(*, quiet: bool, waiting: Callable[[], int]) -> Iterator[Callable
                 return
             shown_at = monotonic()
             counts = progress.counts
-            left = waiting()
             text = (
                 f"{counts['new']} new, {counts['unchanged']} unchanged, {counts['failed']} failed, "
                 f"{counts['read']} read, {counts['names']} names, {counts['statements']} statements"
             )
-            bar.update(task, completed=counts["visited"], total=counts["visited"] + left, description=text)
+            draw(counts["visited"], counts["visited"] + waiting(), text)
 
         yield show
+
+
+@contextmanager
+def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
+    """A bar for an update that somebody else carries out, from its row."""
+    with _visits_bar("update", quiet=quiet) as draw:
+
+        def show(update: Update) -> None:
+            visited = update.counts.get("visited", 0)
+            shown = ("first", "changed", "unchanged", "gone", "problems")
+            text = ", ".join(f"{update.counts.get(what, 0)} {what}" for what in shown)
+            draw(visited, max(update.due, visited), text)
+
+        yield show
+
+
+@contextmanager
+def _visits_bar(label: str, *, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that is told how many are visited, of how many, and what came of it."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn(label, markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, refresh_per_second=5) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, text: bar.update(task, completed=done, total=total, description=text)

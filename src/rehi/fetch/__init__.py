@@ -1,7 +1,27 @@
 """Fetch: visit URLs politely, safely and many at once."""
 
 from rehi.fetch.client import Fetcher
+from rehi.fetch.likeness import looks_soft, probe_of, probe_url
+from rehi.fetch.promise import is_wrong_type
 from rehi.fetch.redirect import redirect_target
+from rehi.fetch.retry_after import retry_after
+from rehi.fetch.robots import MAX_BYTES as ROBOTS_BYTES
 from rehi.fetch.robots import PRODUCT, RobotRules, read_robots, robots_url
+from rehi.fetch.ways import Way, Ways
 
-__all__ = ["PRODUCT", "Fetcher", "RobotRules", "read_robots", "redirect_target", "robots_url"]
+__all__ = [
+    "PRODUCT",
+    "ROBOTS_BYTES",
+    "Fetcher",
+    "RobotRules",
+    "Way",
+    "Ways",
+    "is_wrong_type",
+    "looks_soft",
+    "probe_of",
+    "probe_url",
+    "read_robots",
+    "redirect_target",
+    "retry_after",
+    "robots_url",
+]

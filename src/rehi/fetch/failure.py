@@ -20,10 +20,11 @@ from rehi.errors import (
     Truncated,
 )
 
-_TOO_LARGE_FIELD = 100  # CURLE_TOO_LARGE, and below the HTTP/2 and HTTP/3 streams: pycurl has no names for them
+_TOO_LARGE_FIELD = (
+    100  # CURLE_TOO_LARGE, and below an HTTP/2 stream and a proxy's refusal: pycurl has no names for them
+)
 _HTTP2_STREAM = 92
-_HTTP3 = 95
-_QUIC_CONNECT = 96
+_PROXY = 97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class Failure:
     message: str  # libcurl's own
     errno: int
     port: int
+    proxied: bool  # whether a proxy was to make the connection
     denied: str  # an address that the guard refused
     opened: bool  # whether another address was tried
     answered: bool  # whether the headers had come
@@ -50,12 +52,9 @@ _PLAIN: dict[int, tuple[type[FetchError], str]] = {
     pycurl.E_FILESIZE_EXCEEDED: (TooLarge, "the body is larger than allowed"),
     pycurl.E_URL_MALFORMAT: (AddressDenied, "the URL can't be requested"),
     pycurl.E_OUT_OF_MEMORY: (ConnectFailed, "there was not enough memory for the request"),
-    pycurl.E_HTTP2: (ConnectFailed, "the HTTP/2 connection broke"),
-    _HTTP2_STREAM: (ConnectFailed, "the HTTP/2 connection broke"),
-    _HTTP3: (ConnectFailed, "the HTTP/3 connection broke"),
-    _QUIC_CONNECT: (ConnectFailed, "the HTTP/3 connection could not be made"),
     _TOO_LARGE_FIELD: (BadAnswer, "the headers of the answer are too large"),
 }
+_BROKEN = frozenset({pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, _HTTP2_STREAM})
 _TLS = frozenset(
     {
         pycurl.E_SSL_CONNECT_ERROR,
@@ -80,6 +79,8 @@ def translate(failure: Failure) -> FetchError:
 
 def _explain(failure: Failure) -> tuple[type[FetchError], str]:
     code = failure.code
+    if failure.proxied and (reason := _of_proxy(failure)):
+        return ConnectFailed, reason
     if failure.denied and not failure.opened and code == pycurl.E_COULDNT_CONNECT:
         return AddressDenied, f"its address {failure.denied} is not public and not among fetch.allow_private"
     if code in _PLAIN:
@@ -94,12 +95,23 @@ def _explain(failure: Failure) -> tuple[type[FetchError], str]:
         return ConnectFailed, f"nobody answers on port {failure.port}{_system_reason(failure.errno)}"
     if code == pycurl.E_RECV_ERROR and "chunk" in failure.message:
         return BadAnswer, f"the body's chunks are malformed ({_in_words(failure.message)})"
-    if code in (pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR):
+    if code in _BROKEN:
         reason = _in_words(failure.message)
         if failure.answered:
             return Truncated, f"the connection broke in the middle of the answer ({reason})"
         return BadAnswer, f"the connection broke before the answer ({reason})"
     return ConnectFailed, f"the visit failed ({_in_words(failure.message)})"
+
+
+def _of_proxy(failure: Failure) -> str:
+    """What went wrong with the proxy itself, if that is what did."""
+    if failure.code == pycurl.E_COULDNT_RESOLVE_PROXY:
+        return "the name of the proxy in fetch.hosts has no address"
+    if failure.code == pycurl.E_COULDNT_CONNECT and not failure.connected:
+        return f"the proxy in fetch.hosts does not answer on port {failure.port}{_system_reason(failure.errno)}"
+    if failure.code == _PROXY or "CONNECT tunnel failed" in failure.message:
+        return f"the proxy in fetch.hosts made no connection ({_in_words(failure.message)})"
+    return ""
 
 
 def _late(failure: Failure) -> str:

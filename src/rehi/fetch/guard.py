@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from rehi.errors import SettingsError
@@ -46,6 +47,7 @@ class Guard:
     def __init__(self, *, allow_private: Iterable[str], ports: Iterable[int]) -> None:
         self._allowed = tuple(_network(text) for text in allow_private)
         self._ports = frozenset(ports)
+        self._judged = lru_cache(maxsize=10_000)(self._judge)
         wrong = sorted(port for port in self._ports if not 0 < port < 65536)
         if wrong:
             raise SettingsError(f"fetch.ports: {wrong[0]} is not a port; ports are numbers from 1 to 65535")
@@ -56,6 +58,9 @@ class Guard:
 
     def admits(self, address: str) -> bool:
         """Whether this very address may be connected; what is not an address may not."""
+        return self._judged(address)
+
+    def _judge(self, address: str) -> bool:
         try:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:

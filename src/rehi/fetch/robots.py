@@ -2,52 +2,59 @@
 
 from __future__ import annotations
 
-import logging
+import codecs
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
 
 from rehi.errors import AddressDenied, RedirectLoop
-from rehi.model.visit import Robots, Visit
+from rehi.fetch.robots_group import find_group
+from rehi.fetch.robots_match import Matcher
+from rehi.model.visit import Answer, Robots, Visit
 
 PRODUCT = "rehi"  # the name by which a robots.txt addresses us
 MAX_BYTES = 500 * 1024  # of a robots.txt; the rest is left, as RFC 9309 permits
-_CACHED_CHARACTERS = 32_768  # longer ones are rare, and a thousand times the size of an ordinary one once parsed
-_AGENT = re.compile(r"\s*user(?:-|\s+)?agent(?=[\s:])[\s:]*(.*)", re.IGNORECASE | re.DOTALL)
-_TOKEN = re.compile(r"[a-z_-]*")
-_OTHERS = "x-not-us"
+UNAVAILABLE_AFTER = timedelta(days=30)  # of trouble; RFC 9309 lets us then proceed as if there were no robots.txt
+_CACHED_CHARACTERS = 32_768  # longer ones are rare, and fill the memory
+_PATH = re.compile(r"(?:[^/?;#]*?://|//)?[^/?;#]*([^#]*)")
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?(iso-8859-\d+|windows-\d+|koi8-[ru]|big5|gbk|euc-jp)\b", re.IGNORECASE)
+_MARKS = (  # of byte order; the longer ones come first
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 class RobotRules:
     """The rules for one agent."""
 
-    def __init__(self, robots: Robots, product: str = PRODUCT) -> None:
-        self.deferred = robots.status == 0 or robots.status >= 500
+    def __init__(self, robots: Robots, product: str = PRODUCT, *, failing_since: datetime | None = None) -> None:
+        """``failing_since`` says when robots.txt could be had no longer, if it can't be had now."""
+        in_trouble = robots.status in (0, 429) or robots.status >= 500
+        given_up = failing_since is not None and robots.fetched_at - failing_since >= UNAVAILABLE_AFTER
+        self.deferred = in_trouble and not given_up
+        self.crawl_delay: float | None = None  # seconds that the host asks us to wait between two requests
+        self.sitemaps: tuple[str, ...] = ()  # as they are written: some are relative to the origin
+        self._text = _whole_lines(robots.text) if 200 <= robots.status < 300 else ""
         self._product = product.lower()
-        self._rules: Any = None
-        if 200 <= robots.status < 300:
-            text = robots.text[:MAX_BYTES]
-            parse = _parse_cached if len(text) <= _CACHED_CHARACTERS else _parse
-            self._rules = parse(text, self._product)
+        self._matcher: Matcher | None = None
+        if self._text:
+            parse = _parse_cached if len(self._text) <= _CACHED_CHARACTERS else _parse
+            self._matcher, self.crawl_delay, self.sitemaps = parse(self._text, self._product)
 
     def allows(self, url: str) -> bool:
         """Whether the URL may be visited; robots.txt itself always may, and nothing else on a deferred host."""
-        path = url.partition("#")[0].partition("?")[0].partition("://")[2].partition("/")[2]
-        if path == "robots.txt":
+        path = _path_of(url)
+        if path.startswith("/robots.txt") and path[11:12] in ("", "?"):
             return True
-        if self._rules is None:
-            return not self.deferred
-        try:
-            return bool(self._rules.can_fetch(url, self._product))
-        except ValueError:  # a URL that the parser can't take apart
-            return False
+        return not self.deferred if self._matcher is None else self._matcher.allows(path)
 
     @property
-    def crawl_delay(self) -> float | None:
-        """Seconds that the host asks us to wait between two requests."""
-        delay = self._rules.crawl_delay(self._product) if self._rules is not None else None
-        return None if delay is None else float(delay)
+    def group_text(self) -> str:
+        """The lines that hold for us."""
+        return "\n".join(find_group(self._text, self._product)[0].lines)
 
 
 def robots_url(origin: str) -> str:
@@ -64,40 +71,65 @@ def read_robots(visit: Visit, now: datetime) -> Robots:
         status = 404 if isinstance(visit.error, RedirectLoop | AddressDenied) else 0
         return Robots(status=status, text="", fetched_at=now)
     with answer.body as body:
-        text = body.read(MAX_BYTES).decode("utf-8", "replace") if 200 <= answer.status < 300 else ""
-    return Robots(status=answer.status, text=text.removeprefix("\ufeff").replace("\x00", ""), fetched_at=now)
+        data = body.read(MAX_BYTES) if 200 <= answer.status < 300 else b""
+    text = _clean(_decode(data, answer))
+    return Robots(status=answer.status, text=_whole_lines(text, cut=len(data) == MAX_BYTES), fetched_at=now)
 
 
-def _parse(text: str, product: str) -> Any:
-    from protego import Protego
-
-    rules = _addressed(text, product)
-    try:
-        return Protego.parse(rules)
-    except Exception as error:  # the file is anybody's and the parser is foreign: what it can't read says nothing
-        logging.getLogger(__name__).warning("a robots.txt that begins %r can't be read: %r", text[:80], error)
-        return None
+def _parse(text: str, product: str) -> tuple[Matcher, float | None, tuple[str, ...]]:
+    group, sitemaps = find_group(text, product)
+    return Matcher(group.rules), group.delay, sitemaps
 
 
 _parse_cached = lru_cache(maxsize=256)(_parse)
 
 
-def _addressed(text: str, product: str) -> str:
-    """The file with three agents at most: us, everybody, others.
-
-    The parser copies every rule to every agent of its group: 15,000 agents above 20,000 rules fit into 500 KiB and
-    would fill the memory. And it takes "re" for a name of rehi.
-    """
-    lines = []
-    for line in text.removeprefix("\ufeff").splitlines():
-        bare = line.partition("#")[0]
-        match = _AGENT.match(bare)
-        lines.append(f"User-agent: {_agent(match[1].strip().lower(), product)}" if match else bare)
-    return "\n".join(lines)
+def _path_of(url: str) -> str:
+    match = _PATH.match(url)
+    path = match[1] if match else ""
+    return path if path.startswith("/") else f"/{path}"
 
 
-def _agent(value: str, product: str) -> str:
-    if value == "*" or value[:2] in ("* ", "*\t"):
-        return "*"
-    token = _TOKEN.match(value)
-    return product if token is not None and token[0] == product else _OTHERS
+def _decode(data: bytes, answer: Answer) -> str:
+    for mark, charset in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(charset, "replace")
+    nuls = data[:64].count(0)
+    if nuls > len(data[:64]) // 4:  # UTF-16 without a mark: every other octet of ASCII is a NUL
+        return data.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+    data = data.removeprefix(b"\xef\xbb").removeprefix(b"\xef")  # a mark that was cut
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        declared = _CHARSET.search(answer.header("Content-Type"))
+        return "\n".join(_lines(data, declared[1] if declared else "cp1252"))
+
+
+def _lines(data: bytes, charset: str) -> list[str]:
+    """Lines that are not all UTF-8: one that isn't is given in its octets and in its letters, as URLs come in both."""
+    lines: list[str] = []
+    for line in data.splitlines():
+        try:
+            lines.append(line.decode())
+        except UnicodeDecodeError:
+            octets = re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], line)
+            lines += [octets.decode("ascii"), _letters(line, charset)]
+    return lines
+
+
+def _letters(line: bytes, charset: str) -> str:
+    try:
+        return line.decode(charset, "replace")
+    except LookupError:
+        return line.decode("cp1252", "replace")
+
+
+def _clean(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\x00", "")
+
+
+def _whole_lines(text: str, *, cut: bool = False) -> str:
+    """The text as far as we read it. Half a line may forbid everything: "Disallow: /" of "Disallow: /private"."""
+    if not cut and len(text) <= MAX_BYTES:
+        return text
+    return text[: max(text.rfind("\n", 0, MAX_BYTES), text.rfind("\r", 0, MAX_BYTES)) + 1]

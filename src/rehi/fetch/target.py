@@ -11,8 +11,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # The spelling that most URLs have already: nothing to encode, no user, a host that can't be a number in disguise.
 # Parsing it costs 2 microseconds instead of the 11 of the complete parser.
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _PLAIN = re.compile(
-    r"(https?)://((?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*)(?::([0-9]{1,5}))?(/[A-Za-z0-9_~!$&()*+,;=:@/%-]*"
+    rf"(https?)://((?:{_BYTE}\.){{3}}{_BYTE}|(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*)"
+    r"(?::([0-9]{1,5}))?(/[A-Za-z0-9_~!$&()*+,;=:@/%-]*"
     r"(?:\.[A-Za-z0-9_~!$&()*+,;=:@%-][A-Za-z0-9_~!$&()*+,;=:@/%-]*)*(?:\?[A-Za-z0-9_~!$&()*+,;=:@/%.?-]*)?)"
 )
 

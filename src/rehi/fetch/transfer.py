@@ -5,35 +5,60 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pycurl
 
-from rehi.errors import BadAnswer, DiskFull, FetchError, RehiError, TooLarge, Truncated
+from rehi.errors import ConnectFailed, DiskFull, FetchError, RehiError, TooLarge, Truncated
 from rehi.fetch.body import Body
+from rehi.fetch.checksum import CHECKSUM_HEADERS
 from rehi.fetch.failure import Failure, translate
 from rehi.fetch.guard import Guard
+from rehi.fetch.handle import new_handle, set_way
+from rehi.fetch.head import Head
 from rehi.fetch.resolve import ResolveRule
 from rehi.fetch.target import Target
-from rehi.fetch.trust import certificates
+from rehi.fetch.ways import ORDINARY, Way
 from rehi.model.visit import Answer, Headers
 from rehi.settings import FetchSettings
 
-MAX_HEADER_BYTES = 262_144  # of all header lines of an answer together, interim answers and trailers included
-MAX_HEADER_LINES = 1_000
-_STALL_BYTES = 32  # a second
 _BODILESS = frozenset({204, 304})
+_PROXY_WANTS_A_NAME = 407
+
+
+@dataclass(slots=True, kw_only=True)
+class Order:
+    """What a transfer is to do. (Made for every page, and a frozen one takes three times as long to make.)"""
+
+    target: Target
+    headers: Headers  # our own; the way adds to them
+    way: Way
+    rule: ResolveRule | None
+    addresses: tuple[str, ...]  # where to connect, when the name has been looked up
+    timeout: float  # seconds
+    max_bytes: int
+    cut_at: int | None = None  # bytes of the body, the rest of which is not wanted
+
+    @property
+    def port(self) -> int:
+        """The port that is connected."""
+        if self.way.proxy is not None:
+            return self.way.proxy.port
+        return self.rule.port if self.rule is not None else self.target.port
 
 
 class Transfer:
     """What is set once stays set: per visit only the URL, the headers, the time limit and the route change."""
 
     def __init__(self, settings: FetchSettings, guard: Guard, *, spool: Path | None) -> None:
-        self.curl = _new_handle(settings)
+        self.curl = new_handle(settings)
         self._guard = guard
         self._spool = spool
         self._rule: ResolveRule | None = None
+        self._way = ORDINARY
+        self._addressed = False
         self._socket: socket.socket | None = None
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
@@ -41,33 +66,22 @@ class Transfer:
         self.curl.setopt(pycurl.SOCKOPTFUNCTION, self._on_opened)
         self._body: Body | None = None
 
-    def prepare(
-        self, target: Target, headers: Headers, *, rule: ResolveRule | None, timeout: float, max_bytes: int
-    ) -> None:
+    def prepare(self, order: Order) -> None:
         """Make ready for a request; it starts when the handle is added to a multi handle."""
-        self._target = target
-        self._port = rule.port if rule else target.port
-        self._sent = headers
-        self._max_bytes = max_bytes
-        self._lines: list[bytes] = []
-        self._line_count = self._header_bytes = 0
-        self._status = 0
-        self._complete = False  # the headers of the final answer have ended
-        self._headers: Headers = ()
-        self._first_line = ""
+        self._order = order
+        self._head = Head()
         self._body = None
         self._trouble: RehiError | None = None
         self._denied = ""
         self._opened = False
-        self.curl.setopt(pycurl.URL, target.url)
-        self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
-        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(timeout * 1000)))
-        if rule is not self._rule:
-            if rule is None:
-                self.curl.unsetopt(pycurl.CONNECT_TO)  # pycurl takes no notice of an empty list
-            else:
-                self.curl.setopt(pycurl.CONNECT_TO, [rule.connect_to])
-            self._rule = rule
+        sent = order.way.sent(order.headers)
+        self.curl.setopt(pycurl.URL, order.target.url)
+        self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in sent])
+        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(order.timeout * 1000)))
+        if order.way is not self._way:
+            set_way(self.curl, order.way)
+            self._way = order.way
+        self._route(order)
 
     def seconds(self) -> float:
         """How long the request took."""
@@ -79,7 +93,7 @@ class Transfer:
             return self._answer(code, message)
         except FetchError as error:
             self.drop()
-            raise type(error)(f"{self._target.host}: {error}") from error
+            raise type(error)(f"{self._order.target.host}: {error}") from error
         except OSError as error:
             self.drop()
             raise _out_of_room(error) from error
@@ -99,25 +113,45 @@ class Transfer:
         self._close_spare()
         self.curl.close()
 
+    def _route(self, order: Order) -> None:
+        rule = order.rule
+        if rule is not self._rule:
+            if rule is None:
+                self.curl.unsetopt(pycurl.CONNECT_TO)  # pycurl takes no notice of an empty list
+            else:
+                self.curl.setopt(pycurl.CONNECT_TO, [rule.connect_to])
+            self._rule = rule
+        if order.addresses:
+            host, port = (rule.host, rule.port) if rule is not None else (order.target.host, order.target.port)
+            places = ",".join(f"[{address}]" if ":" in address else address for address in order.addresses)
+            self.curl.setopt(pycurl.RESOLVE, [f"+{host}:{port}:{places}"])
+            self._addressed = True
+        elif self._addressed:
+            self.curl.unsetopt(pycurl.RESOLVE)
+            self._addressed = False
+
     def _answer(self, code: int, message: str) -> Answer:
         if self._trouble is not None:
             raise self._trouble
-        if code != pycurl.E_OK:
+        if code != pycurl.E_OK and (self._body is None or not self._body.cut):
             raise translate(self._failure(code, message))
-        if not self._complete:
+        order, head = self._order, self._head
+        if not head.complete:
             raise Truncated("the connection closed before the headers had ended")
+        if head.status == _PROXY_WANTS_A_NAME and order.way.proxy is not None:
+            raise ConnectFailed("the proxy in fetch.hosts wants another name or password (407)")
         if self._body is None:
-            self._body = Body(content_encoding="", max_bytes=self._max_bytes, spool=self._spool)
+            self._body = Body(content_encoding="", max_bytes=order.max_bytes, spool=self._spool)
         stream, size, digest = self._body.finish()
         self._body = None
-        version, _, rest = self._first_line.partition(" ")
         return Answer(
-            status=self._status,
-            reason=rest.strip().partition(" ")[2].strip(),
-            http_version=version.removeprefix("HTTP/"),
-            request_headers=self._sent,
-            headers=self._headers,
-            address=self.curl.getinfo(pycurl.PRIMARY_IP),
+            status=head.status,
+            reason=head.reason,
+            http_version=head.http_version,
+            request_headers=order.way.told(order.headers),
+            headers=head.headers,
+            # Behind a proxy, nobody here knows where the host is.
+            address="" if order.way.proxy is not None else self.curl.getinfo(pycurl.PRIMARY_IP),
             body=stream,
             size=size,
             digest=digest,
@@ -125,14 +159,16 @@ class Transfer:
 
     def _failure(self, code: int, message: str) -> Failure:
         info = self.curl.getinfo
+        way = self._order.way
         return Failure(
             code=code,
-            message=message,
+            message="" if any(secret in message for secret in way.secrets) else message,
             errno=info(pycurl.OS_ERRNO),
-            port=self._target.port,
+            port=self._order.port,
+            proxied=way.proxy is not None,
             denied=self._denied,
             opened=self._opened,
-            answered=self._complete,
+            answered=self._head.complete,
             seconds=info(pycurl.TOTAL_TIME),
             connected=info(pycurl.CONNECT_TIME) > 0,
             looked_up=info(pycurl.NAMELOOKUP_TIME) > 0,
@@ -142,11 +178,10 @@ class Transfer:
 
     def _on_open(self, _purpose: int, address: Any) -> Any:
         family, kind, protocol, place = address
-        if (
-            family not in (socket.AF_INET, socket.AF_INET6)
-            or place[1] != self._port
-            or not self._guard.admits(place[0])
-        ):
+        order = self._order
+        # A proxy stands where the operator has put it, and that may be a private network.
+        admitted = order.way.proxy is not None or self._guard.admits(place[0])
+        if family not in (socket.AF_INET, socket.AF_INET6) or place[1] != order.port or not admitted:
             self._denied = str(place[0])
             return pycurl.SOCKET_BAD
         self._close_spare()
@@ -168,100 +203,51 @@ class Transfer:
             self._socket.close()
             self._socket = None
 
-    def _on_header(self, line: bytes) -> int:
-        self._line_count += 1
-        self._header_bytes += len(line)
-        if self._line_count > MAX_HEADER_LINES or self._header_bytes > MAX_HEADER_BYTES:
-            self._trouble = BadAnswer("the headers of the answer do not end")
-            return 0
-        if self._complete:  # a trailer
-            return len(line)
-        if line not in (b"\r\n", b"\n"):
-            self._lines.append(line)
-            return len(line)
+    def _on_header(self, line: bytes) -> int | None:  # None says that all is well
         try:
-            self._end_headers()
+            if self._head.add(line):
+                self._begin_body()
         except (RehiError, OSError) as error:
             self._trouble = error if isinstance(error, RehiError) else _out_of_room(error)
             return 0
-        return len(line)
+        return None
 
-    def _end_headers(self) -> None:
-        self._first_line, *rest = [line.decode("latin-1").rstrip("\r\n") for line in self._lines] or [""]
-        self._lines = []
-        self._status = _parse_status(self._first_line)
-        if self._status == 101:
-            raise BadAnswer("the answer changes to a protocol that nobody asked for")
-        if self._status < 200:
+    def _begin_body(self) -> None:
+        head, order = self._head, self._order
+        if head.status in _BODILESS:
             return
-        self._headers = _parse_headers(rest)
-        self._complete = True
-        if self._status in _BODILESS:
-            return
-        coding = []
-        for name, value in self._headers:
+        coding, checksums = [], []
+        for name, value in head.headers:
             lowered = name.lower()
             if lowered == "content-encoding":
                 coding.append(value)
-            elif lowered == "content-length" and value.isdecimal() and int(value[:20]) > self._max_bytes:
-                raise TooLarge(f"the body has {value[:20]} bytes, and no more than {self._max_bytes:,} are allowed")
-        self._body = Body(content_encoding=",".join(coding), max_bytes=self._max_bytes, spool=self._spool)
+            elif lowered == "content-length" and order.cut_at is None:
+                _check_length(value, order.max_bytes)
+            elif lowered in CHECKSUM_HEADERS and head.status == 200:
+                checksums.append((name, value))
+        self._body = Body(
+            content_encoding=",".join(coding),
+            max_bytes=order.max_bytes,
+            cut_at=order.cut_at,
+            checksums=tuple(checksums),
+            spool=self._spool,
+        )
 
-    def _on_body(self, data: bytes) -> int:
-        if self._body is None:
-            return len(data)
+    def _on_body(self, data: bytes) -> int | None:
+        body = self._body
+        if body is None:
+            return None
         try:
-            self._body.write(data)
-        except RehiError as error:
-            self._trouble = error
+            body.write(data)
+        except (RehiError, OSError) as error:
+            self._trouble = error if isinstance(error, RehiError) else _out_of_room(error)
             return 0
-        except OSError as error:
-            self._trouble = _out_of_room(error)
-            return 0
-        return len(data)
+        return 0 if body.cut else None
 
 
-def _new_handle(settings: FetchSettings) -> Any:
-    curl = pycurl.Curl()
-    for option, value in (
-        (pycurl.NOSIGNAL, 1),
-        (pycurl.NOPROGRESS, 1),
-        (pycurl.PROXY, ""),  # nothing but the settings decides where we connect, so neither may a proxy variable
-        (pycurl.FOLLOWLOCATION, 0),
-        (pycurl.HTTP09_ALLOWED, 0),
-        (pycurl.HTTP_CONTENT_DECODING, 0),
-        (pycurl.CONNECTTIMEOUT_MS, max(1, int(settings.connect_timeout * 1000))),
-        (pycurl.LOW_SPEED_LIMIT, _STALL_BYTES),
-        (pycurl.LOW_SPEED_TIME, max(1, round(settings.stall_timeout))),
-        (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS),
-    ):
-        curl.setopt(option, value)
-    curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
-    bundle = certificates()
-    if bundle:
-        curl.setopt(pycurl.CAINFO, bundle)
-    return curl
-
-
-def _parse_status(line: str) -> int:
-    words = line.split(None, 2)
-    if len(words) < 2 or not words[1].isdecimal():
-        raise BadAnswer("the answer has no status")
-    return int(words[1][:3])
-
-
-def _parse_headers(lines: list[str]) -> Headers:
-    """Names and values; a line that begins with white space belongs to the one before."""
-    headers: list[tuple[str, str]] = []
-    for line in lines:
-        if line[:1] in (" ", "\t"):
-            if headers:
-                name, value = headers[-1]
-                headers[-1] = (name, f"{value} {line.strip()}".strip())
-            continue
-        name, _, value = line.partition(":")
-        headers.append((name.strip(), value.strip(" \t")))
-    return tuple(headers)
+def _check_length(value: str, max_bytes: int) -> None:
+    if value.isdecimal() and int(value[:20]) > max_bytes:
+        raise TooLarge(f"the body has {value[:20]} bytes, and no more than {max_bytes:,} are allowed")
 
 
 def _out_of_room(error: OSError) -> DiskFull:

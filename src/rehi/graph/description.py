@@ -37,6 +37,7 @@ _IDENTIFIER = NamedNode(v.DCTERMS + "identifier")
 _ISSUED = NamedNode(v.DCTERMS + "issued")
 _BYTE_SIZE = NamedNode(v.DCAT + "byteSize")
 _REVISION_OF = NamedNode(v.PROV + "wasRevisionOf")
+_GONE_AT = NamedNode(v.PROV + "invalidatedAtTime")
 _REDIRECTS_TO = NamedNode(v.REHI + "redirectsTo")
 _MENTIONED = NamedNode(v.NER + "mentionedAtSite")
 _NAME = NamedNode(v.FOAF + "name")
@@ -94,6 +95,8 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
             yield Triple(page, _LANGUAGE, Literal(_writable(facts.language)))
         if facts.media_type:
             yield Triple(page, _MEDIA_TYPE, Literal(_writable(facts.media_type)))
+    if resource.gone_at is not None:
+        yield Triple(page, _GONE_AT, Literal(_timestamp(resource.gone_at), datatype=_DATE_TIME))
     yield from _state_versions(resource, page, base)
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:

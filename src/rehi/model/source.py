@@ -37,6 +37,10 @@ class Source:
     added_at: datetime
     state: SourceState = SourceState.WAITING
     position: int = 0  # lines taken in so far
+    policy: str = (
+        ""  # for coming back: "adaptive", "fixed 0 1 1 * *", "odarchive", "latency 15m"; empty for the settings'
+    )
+    weight: float = 1.0  # how much more it matters than others
     counts: Mapping[str, float]  # "lines", "accepted", "rejected:dns", "malformed", "visited", "seconds:fetch" …
 
 

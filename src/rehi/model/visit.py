@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import BinaryIO
 
 from rehi.errors import FetchError
+from rehi.model.host import NO_ORDERS, HostOrders, Probe
 from rehi.model.version import Digest, RecordRef
 
 Headers = tuple[tuple[str, str], ...]  # in the order and spelling in which they came
@@ -24,8 +25,14 @@ class VisitTask:
     body: RecordRef | None = None
     etag: str = ""
     last_modified: str = ""
+    media_type: str = ""  # as last declared
     failures: int = 0  # in a row
+    failing_since: datetime | None = None
     hops: int = 0  # redirects that led here
+    policy: str = ""  # of its source, for coming back; empty for the settings' own
+    weight: float = 1.0  # how much more its source matters than others
+    promised: float = 0.0  # seconds between two changes, as its source says; 0 if it doesn't
+    history: bytes = b""  # of its changes, as the frontier writes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +52,15 @@ class HostLease:
     origin: str  # "https://www.example.ee", with a port only where it isn't the scheme's own
     token: str
     until: datetime
-    delay: float  # seconds between two requests
+    delay: float  # seconds between two requests, when it was last given back
     robots: Robots | None
     tasks: tuple[VisitTask, ...]
+    failures: int = 0  # times in a row that the host itself failed
+    strain: float = 1.0  # how many times longer than usual the pause is, since the host was overloaded
+    address: str = ""  # the IP address at which it was last met
+    history: bytes = b""  # of the changes of all its pages together
+    probe: Probe | None = None
+    orders: HostOrders = NO_ORDERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +102,7 @@ class Outcome(StrEnum):
     REDIRECT = "redirect"
     FORBIDDEN = "forbidden"  # by robots.txt or by the guard
     FAILED = "failed"
+    GONE = "gone"  # not found, again and again, for longer than the grace period
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +124,5 @@ class Visited:
     body: RecordRef | None = None  # the record that holds the bytes, for NEW
     redirect_to: str = ""
     error: FetchError | None = None
+    remark: FetchError | None = None  # for the problems list, though the visit did not fail by it
+    history: bytes = b""  # of its changes, this visit included

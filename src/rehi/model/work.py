@@ -70,6 +70,7 @@ class ResourceDescription:
     versions: tuple[Version, ...]
     document: DocumentFacts | None
     aliases: tuple[str, ...] = ()  # URLs that redirect here
+    gone_at: datetime | None = None  # when it was found to be gone
     mentions: tuple[EntityKey, ...] = ()
 
 
@@ -95,3 +96,8 @@ class HostRelease:
     ready_at: datetime  # not before, whatever is due
     delay: float
     failed: bool = False  # the host itself failed, not one of its pages
+    why: str = ""  # it must wait until then
+    strain: float = 1.0
+    address: str = ""  # empty if it was not met
+    pace_group: str = ""  # hosts of one group are leased one at a time; empty for a host on its own
+    history: bytes = b""  # of the changes of its pages

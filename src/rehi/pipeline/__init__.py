@@ -13,9 +13,11 @@ from collections.abc import Callable
 from time import perf_counter
 
 from rehi.graph import describe_vocabulary
+from rehi.model.update import UpdateKind
 from rehi.pipeline.descriptions import Descriptions
 from rehi.pipeline.readings import Readings
 from rehi.pipeline.rooms import Progress, Rooms
+from rehi.pipeline.rounds import Rounds
 from rehi.pipeline.visits import Visits
 
 __all__ = ["Harvest", "Progress", "Rooms"]
@@ -27,7 +29,8 @@ class Harvest:
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
         self._rooms = rooms
-        self._visits = Visits(rooms, self.progress)
+        self._rounds = Rounds(rooms, self.progress)
+        self._visits = Visits(rooms, self.progress, update_id=lambda: self._rounds.update_id)
         self._readings = Readings(rooms, self.progress)
         self._descriptions = Descriptions(rooms, self.progress)
         self._steps = (
@@ -35,14 +38,21 @@ class Harvest:
             self._visits.visit,
             self._visits.keep,
             self._readings.read,
-            self._descriptions.describe,
+            *([self._descriptions.describe] if rooms.settings.work.graph else []),
         )
 
     def run(
-        self, *, until_idle: bool, stopped: Callable[[], bool], on_turn: Callable[[Progress], None] = lambda _: None
+        self,
+        *,
+        until_idle: bool,
+        stopped: Callable[[], bool],
+        on_turn: Callable[[Progress], None] = lambda _: None,
+        kind: UpdateKind | None = None,
     ) -> None:
-        """Turn the wheel until told to stop, or until nothing is left that is due now."""
+        """Turn the wheel until told to stop, or until nothing is left that is due now; ``kind`` names its update."""
         self._recover()
+        self._rounds.begin(kind or (UpdateKind.HARVEST if until_idle else UpdateKind.DAY))
+        finished = False
         try:
             while not stopped():
                 for step in self._steps:
@@ -51,15 +61,19 @@ class Harvest:
                         self._stir()
                     self.progress.seconds[step.__name__] += perf_counter() - began
                 on_turn(self.progress)
-                if until_idle and self.settled and self._visits.is_dry:
+                idle = self.settled and self._visits.is_dry
+                self._rounds.turn(idle=idle)
+                if until_idle and idle:
+                    finished = True
                     break
         finally:
-            self._leave()
+            self._leave(finished=finished)
 
     @property
     def settled(self) -> bool:
         """Whether all that has come so far is kept, read, described and published."""
-        return self._visits.is_settled and self._readings.is_settled and self._descriptions.is_settled
+        described = self._descriptions.is_settled or not self._rooms.settings.work.graph
+        return self._visits.is_settled and self._readings.is_settled and described
 
     def _stir(self) -> None:
         """The catalogue has changed: there may be work for every room."""
@@ -76,7 +90,8 @@ class Harvest:
         rooms.graph.write([describe_vocabulary(rooms.settings.base)])
         rooms.graph.publish()
 
-    def _leave(self) -> None:
+    def _leave(self, *, finished: bool) -> None:
         self._visits.leave()
+        self._rounds.end(finished=finished)
         self._rooms.catalogue.forget_leases(worker=self._rooms.worker)
         self._rooms.graph.publish()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 
 from rehi.archive import Archive, Kept, Torn
 from rehi.errors import (
@@ -12,22 +12,44 @@ from rehi.errors import (
     ArchiveError,
     BadAnswer,
     BadStatus,
+    Disposition,
+    DnsFailed,
     FetchError,
+    Overloaded,
     RecordDamaged,
     RedirectLoop,
     RobotsDenied,
+    SoftError,
+    Truncated,
+    WrongType,
 )
-from rehi.fetch import redirect_target
-from rehi.frontier import next_visit
+from rehi.fetch import is_wrong_type, looks_soft, redirect_target
+from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
+from rehi.model.host import Probe
 from rehi.model.problem import Problem, Stage
 from rehi.model.version import Digest, RecordRef
-from rehi.model.visit import Answer, Outcome, Visit, Visited, VisitTask
+from rehi.model.visit import Answer, HostLease, Outcome, Visit, Visited, VisitTask
+from rehi.pipeline.courtesy import OVERLOADED
 from rehi.ports import Ledger
-from rehi.settings import FetchSettings
+from rehi.settings import Settings
 from rehi.sources import is_visitable, normalise
 
 NOT_MODIFIED = 304
+PARTIAL = 206  # though no part was asked for
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PERMANENT = frozenset({301, 308})
+MISSING = frozenset({404, 410})
+GONE_LEAST = 2  # failures before this one: a single look is no proof
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A visit that has ended, with what is known of its resource and its host."""
+
+    task: VisitTask
+    visit: Visit
+    lease: HostLease
+    probe: Probe | None
 
 
 @dataclass(slots=True)
@@ -36,14 +58,22 @@ class Judge:
 
     archive: Archive
     ledger: Ledger
-    settings: FetchSettings
+    settings: Settings
+    time_zone: tzinfo
+    _histories: dict[int, bytes] = field(default_factory=dict)  # of the hosts that are held
+    _price: float = 1.0
 
-    def keep(self, finished: Sequence[tuple[VisitTask, Visit]], *, now: datetime) -> list[Visited]:
+    def keep(self, finished: Sequence[Finished], *, price: float, now: datetime) -> list[Visited]:
         """Append every answer worth keeping, sync once, and say what each visit came to."""
-        bodies = dict(self.ledger.find_body({visit.answer.digest for _, visit in finished if visit.answer}))
-        visited = [self._judge(task, visit, bodies, now) for task, visit in finished]
+        self._price = price
+        bodies = dict(self.ledger.find_body({item.visit.answer.digest for item in finished if item.visit.answer}))
+        visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
         return visited
+
+    def part_with(self, host_id: int) -> bytes:
+        """What was learned of a host's changes, when it is given back."""
+        return self._histories.pop(host_id, b"")
 
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
@@ -55,26 +85,25 @@ class Judge:
         for item in kept:
             if item.body is not None and not item.redirect_to:
                 bodies.setdefault(item.digest, item.body)
-            visited.append(self._enter(item, bodies.get(item.digest), now))
+            visited.append(self._enter(item, bodies.get(item.digest)))
         return visited
 
-    def _judge(self, task: VisitTask, visit: Visit, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
-        answer = visit.answer
+    def _judge(self, item: Finished, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
+        answer = item.visit.answer
         if answer is None:
-            return self._failure(task, visit, visit.error or BadStatus("there was no answer"), now)
+            return self._failure(item, item.visit.error or BadStatus("there was no answer"), now)
         with answer.body:
             try:
-                return self._answered(task, visit, answer, bodies, now)
+                return self._answered(item, answer, bodies)
             except FetchError as error:
-                return self._failure(task, visit, error, now)
+                return self._failure(item, error, now)
             except ArchiveError as error:  # what came is not what was counted while it came
-                return self._failure(task, visit, BadAnswer(str(error)), now)
+                return self._failure(item, BadAnswer(str(error)), now)
 
-    def _answered(
-        self, task: VisitTask, visit: Visit, answer: Answer, bodies: dict[Digest, RecordRef], now: datetime
-    ) -> Visited:
-        came = self._came(visit, answer, now)
+    def _answered(self, item: Finished, answer: Answer, bodies: dict[Digest, RecordRef]) -> Visited:
+        task, visit = item.task, item.visit
         if answer.status == NOT_MODIFIED and task.body is not None:
+            came = self._came(item, answer, changed=False)
             return replace(
                 came,
                 outcome=Outcome.UNCHANGED,
@@ -85,19 +114,30 @@ class Judge:
                 body=task.body,
             )
         if answer.status in REDIRECTS:
-            target = self._target(task, redirect_target(task.url, answer), answer.status)
-            return replace(came, outcome=Outcome.REDIRECT, record=self.archive.keep(visit), redirect_to=target)
-        if not 200 <= answer.status < 300:
-            raise BadStatus(f"the server answered {answer.status} {answer.reason}".rstrip())
+            return self._redirected(item, answer)
+        _check_status(answer)
+        if item.probe is not None and looks_soft(answer, url=task.url, probe=item.probe):
+            raise SoftError("it is the page that the host shows for whatever it doesn't have")
         known = bodies.get(answer.digest)
         record = self.archive.keep(visit) if known is None else self.archive.keep_duplicate(visit, body=known)
+        same = answer.digest == task.digest
+        wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type)
         return replace(
-            came,
-            outcome=Outcome.UNCHANGED if answer.digest == task.digest else Outcome.NEW,
+            self._came(item, answer, changed=None if task.digest is None else not same),
+            outcome=Outcome.UNCHANGED if same else Outcome.NEW,
             digest=answer.digest,
             record=record,
             body=bodies.setdefault(answer.digest, record),
+            remark=WrongType("a web page came where a dataset was promised") if wrong else None,
         )
+
+    def _redirected(self, item: Finished, answer: Answer) -> Visited:
+        task = item.task
+        target = self._target(task, redirect_target(task.url, answer), answer.status)
+        came = self._came(item, answer, changed=False)
+        if answer.status in PERMANENT:
+            came = replace(came, next_at=plan_rare(task.url, now=came.at, revisit=self.settings.revisit))
+        return replace(came, outcome=Outcome.REDIRECT, record=self.archive.keep(item.visit), redirect_to=target)
 
     def _target(self, task: VisitTask, location: str, status: int) -> str:
         target = normalise(location)
@@ -107,37 +147,91 @@ class Judge:
             raise AddressDenied(f"it redirects to {target.partition(':')[0]}:, which is not visited")
         if target == task.url:
             raise RedirectLoop("it redirects to itself")
-        if task.hops >= self.settings.max_redirects:
-            raise RedirectLoop(f"more than {self.settings.max_redirects} redirects in a row led here")
+        if task.hops >= self.settings.fetch.max_redirects:
+            raise RedirectLoop(f"more than {self.settings.fetch.max_redirects} redirects in a row led here")
         return target
 
-    def _came(self, visit: Visit, answer: Answer, now: datetime) -> Visited:
+    def _came(self, item: Finished, answer: Answer, *, changed: bool | None) -> Visited:
+        visit, task, host_id = item.visit, item.task, item.lease.host_id
+        sighting = Sighting(
+            url=visit.url,
+            at=visit.started_at,
+            changed=changed,
+            last_modified=answer.header("last-modified"),
+            promised=task.promised,
+        )
+        plan = self._plan(
+            sighting,
+            policy=task.policy,
+            weight=task.weight,
+            history=task.history,
+            host_history=self._histories.get(host_id, item.lease.history),
+        )
+        self._histories[host_id] = plan.host_history
         return Visited(
             url=visit.url,
             at=visit.started_at,
             outcome=Outcome.NEW,
-            next_at=next_visit(visit.url, error=None, failures=0, now=now, settings=self.settings),
+            next_at=plan.next_at,
             status=answer.status,
             seconds=visit.seconds,
             size=answer.size,
             media_type=answer.header("content-type"),
             etag=answer.header("etag"),
             last_modified=answer.header("last-modified"),
+            history=plan.history,
         )
 
-    def _failure(self, task: VisitTask, visit: Visit, error: FetchError, now: datetime) -> Visited:
-        forbidden = isinstance(error, RobotsDenied | AddressDenied)
+    def _plan(
+        self,
+        sighting: Sighting,
+        *,
+        policy: str = "",
+        weight: float = 1.0,
+        history: bytes = b"",
+        host_history: bytes = b"",
+    ) -> Plan:
+        return plan_visit(
+            sighting,
+            policy=policy or self.settings.revisit.policy,
+            history=history,
+            host_history=host_history,
+            weight=weight,
+            price=self._price,
+            settings=self.settings.revisit,
+            time_zone=self.time_zone,
+        )
+
+    def _failure(self, item: Finished, error: FetchError, now: datetime) -> Visited:
+        task, visit, revisit = item.task, item.visit, self.settings.revisit
+        status = visit.answer.status if visit.answer else 0
+        outcome = Outcome.FAILED
+        if isinstance(error, RobotsDenied | AddressDenied):
+            outcome = Outcome.FORBIDDEN
+        elif (status in MISSING or isinstance(error, DnsFailed)) and self._grace_is_over(task, now):
+            outcome = Outcome.GONE
+        if outcome is Outcome.FAILED and error.disposition is Disposition.RETRY:
+            next_at = plan_retry(task.url, failures=task.failures, now=now, fetch=self.settings.fetch, revisit=revisit)
+        else:
+            next_at = plan_rare(task.url, now=now, revisit=revisit)
         return Visited(
             url=task.url,
             at=visit.started_at,
-            outcome=Outcome.FORBIDDEN if forbidden else Outcome.FAILED,
-            next_at=next_visit(task.url, error=error, failures=task.failures, now=now, settings=self.settings),
-            status=visit.answer.status if visit.answer else 0,
+            outcome=outcome,
+            next_at=next_at,
+            status=status,
             seconds=visit.seconds,
             error=error,
         )
 
-    def _enter(self, kept: Kept, body: RecordRef | None, now: datetime) -> Visited:
+    def _grace_is_over(self, task: VisitTask, now: datetime) -> bool:
+        since = task.failing_since
+        if since is None or task.failures < GONE_LEAST:
+            return False
+        return (now - since).total_seconds() >= self.settings.revisit.gone_after
+
+    def _enter(self, kept: Kept, body: RecordRef | None) -> Visited:
+        """A visit that the archive remembers; its resource's history stays as it is, without this visit."""
         target = (normalise(kept.redirect_to) or "") if kept.status in REDIRECTS else ""
         outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
         headers = {name.lower(): value for name, value in kept.headers}
@@ -145,7 +239,7 @@ class Judge:
             url=kept.url,
             at=kept.at,
             outcome=Outcome.REDIRECT if target else outcome,
-            next_at=next_visit(kept.url, error=None, failures=0, now=now, settings=self.settings),
+            next_at=self._plan(Sighting(url=kept.url, at=kept.at, changed=None)).next_at,
             status=kept.status,
             size=kept.size,
             digest=None if target else kept.digest,
@@ -156,6 +250,16 @@ class Judge:
             body=None if target else body,
             redirect_to=target,
         )
+
+
+def _check_status(answer: Answer) -> None:
+    said = f"the server answered {answer.status} {answer.reason}".rstrip()
+    if answer.status in OVERLOADED:
+        raise Overloaded(said)
+    if answer.status == PARTIAL:
+        raise Truncated(f"{said}, a part, though the whole was asked for")
+    if not 200 <= answer.status < 300:
+        raise BadStatus(said)
 
 
 def _complaint(torn: Torn, now: datetime) -> Problem:

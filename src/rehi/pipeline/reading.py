@@ -14,6 +14,7 @@ from rehi.link import link
 from rehi.model.document import Reading
 from rehi.model.entity import Identity
 from rehi.model.work import ReadTask
+from rehi.settings import WorkSettings
 
 RECIPE = f"rehi/{__version__}"  # what is derived by another recipe can be told apart, and made again
 
@@ -26,13 +27,13 @@ class ReadDocument:
     identities: tuple[Identity, ...]
 
 
-def read_document(open_archive: Callable[[], Archive], task: ReadTask, *, max_text: int) -> ReadDocument:
+def read_document(open_archive: Callable[[], Archive], task: ReadTask, *, work: WorkSettings) -> ReadDocument:
     """Fetch the bytes from the archive, read and understand them: the body never passes through the coordinator."""
     began = process_time()
     with open_archive().open_body(task.body) as body:
-        document = extract(body, url=task.url, media_type=task.media_type, size=task.size, max_text=max_text)
+        document = extract(body, url=task.url, media_type=task.media_type, size=task.size, max_text=work.max_text)
     extracted = process_time()
-    annotations = enrich(document)
+    annotations = enrich(document, names=work.names)
     identities = link(annotations)
     seconds = (("extract", extracted - began), ("enrich", process_time() - extracted))
     return ReadDocument(Reading(document=document, annotations=annotations, seconds=seconds), identities)

@@ -54,7 +54,7 @@ class Readings:
         tasks = self._rooms.catalogue.claim_reads(worker=self._rooms.worker, limit=room, ttl=LEASE_SECONDS, now=now)
         for task in tasks:
             future = self._rooms.executor.submit(
-                read_document, self._rooms.open_archive, task, max_text=self._rooms.settings.work.max_text
+                read_document, self._rooms.open_archive, task, work=self._rooms.settings.work
             )
             self._reading[future] = task
             future.add_done_callback(self._done.append)

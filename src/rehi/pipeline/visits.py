@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
 
-from rehi.errors import BadStatus, ConnectFailed, DnsFailed, HostDeferred, RobotsDenied
-from rehi.fetch import Fetcher, RobotRules, read_robots, robots_url
-from rehi.frontier import Agenda, Errand, wait_after_failures
+from rehi.errors import BadStatus, HostDeferred, RobotsDenied
+from rehi.fetch import ROBOTS_BYTES, Fetcher, probe_of, probe_url, read_robots, robots_url
+from rehi.frontier import Agenda, Errand, Manners, Purpose, manners_of, zone_of
+from rehi.model.host import HostOrders
 from rehi.model.visit import HostLease, Visit, VisitTask
-from rehi.pipeline.judgement import Judge
+from rehi.model.work import HostRelease
+from rehi.pipeline.budget import Budget
+from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
+from rehi.pipeline.judgement import Finished, Judge
 from rehi.pipeline.rooms import BATCH, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
 URLS_PER_LEASE = 20
+HOSTS_PER_CONNECTION = 4  # most hosts that are held are resting
 FED_SECONDS = 0.05  # between two looks at a frontier that gives
 PATIENCE_SECONDS = 0.05  # how long the wheel may stand still
-HOST_FAILURES = (DnsFailed, ConnectFailed)  # the host's fault rather than the page's
+ORDERS_SECONDS = 1.0  # after which an operator's order is obeyed at the latest
+RESTING_SECONDS = 5.0  # a host that is ready so soon is worth waiting for
+PROBE_BYTES = 65_536
 
 
 class Visits:
     """The hosts that this worker holds, the requests under way, and the answers that are not kept yet."""
 
-    def __init__(self, rooms: Rooms, progress: Progress) -> None:
-        self._rooms, self._progress = rooms, progress
-        self._settings, self._clock = rooms.settings.fetch, rooms.clock
-        self._agenda = Agenda(delay=self._settings.delay)
+    def __init__(self, rooms: Rooms, progress: Progress, *, update_id: Callable[[], int | None]) -> None:
+        settings = rooms.settings
+        self._rooms, self._progress, self._update_id = rooms, progress, update_id
+        self._settings, self._clock, self._time_zone = settings.fetch, rooms.clock, zone_of(settings)
+        self._agenda = Agenda()
+        self._courtesy = Courtesy(self._agenda, settings.fetch, settings.revisit)
         self._fetcher: Fetcher[Errand] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
-        self._judge = Judge(rooms.archive, rooms.catalogue, settings=self._settings)
-        self._rules: dict[int, RobotRules] = {}  # of the hosts that are held
-        self._finished: list[tuple[VisitTask, Visit]] = []
-        self._kept_at = self._renewed_at = self._look_at = rooms.clock()
+        self._judge = Judge(rooms.archive, rooms.catalogue, settings=settings, time_zone=self._time_zone)
+        self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
+        self._cdns = tuple(ip_network(text) for text in self._settings.cdns)
+        self._finished: list[Finished] = []
+        self._kept_at = self._renewed_at = self._look_at = self._orders_at = rooms.clock()
         self._frontier_dry = False
 
     @property
@@ -49,35 +62,63 @@ class Visits:
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def lease(self) -> bool:
-        """Take hosts that are ready, as many as there are connections."""
+        """Take hosts that are ready, more than there are connections since most of them rest."""
         now = self._clock()
-        if len(self._agenda) and now - self._renewed_at > timedelta(seconds=LEASE_SECONDS / 3):
-            self._rooms.catalogue.renew(self._agenda.leases, ttl=LEASE_SECONDS, now=now)
-            self._renewed_at = now
-        room = self._settings.connections - len(self._agenda)
+        self._obey_orders(now)
+        self._renew(now)
+        room = self._settings.connections * HOSTS_PER_CONNECTION - len(self._agenda)
         if room <= 0 or now < self._look_at:
             return False
+        left = self._budget.left(now)
         leases = self._rooms.catalogue.lease(
-            worker=self._rooms.worker, hosts=room, urls=URLS_PER_LEASE, ttl=LEASE_SECONDS, now=now
+            worker=self._rooms.worker,
+            hosts=min(room, left),
+            urls=min(URLS_PER_LEASE, left),
+            ttl=LEASE_SECONDS,
+            now=now,
         )
         for lease in leases:
-            self._agenda.add(lease, needs_robots=not self._knows_rules(lease, now), now=now)
-        self._frontier_dry = not leases and not self._rests_only(now)
+            self._budget.spend(len(lease.tasks))
+            self._agenda.add(
+                lease,
+                self._manners(lease, lease.orders),
+                first=self._courtesy.needs_first(lease, now),
+                now=now,
+            )
+            self._courtesy.obey(lease)
+            self._agenda.meet(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
+        self._frontier_dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
         return False
+
+    def _manners(self, lease: HostLease, orders: HostOrders) -> Manners:
+        return manners_of(lease.origin, orders, settings=self._settings, time_zone=self._time_zone, strain=lease.strain)
+
+    def _renew(self, now: datetime) -> None:
+        if len(self._agenda) and now - self._renewed_at > timedelta(seconds=LEASE_SECONDS / 3):
+            lost = self._rooms.catalogue.renew(self._agenda.leases, ttl=LEASE_SECONDS, now=now)
+            self._agenda.renewed(now + timedelta(seconds=LEASE_SECONDS), lost=lost)
+            self._renewed_at = now
+
+    def _obey_orders(self, now: datetime) -> None:
+        """What an operator has ordered for hosts that are held holds from now on, also for requests under way."""
+        if (now - self._orders_at).total_seconds() < ORDERS_SECONDS:
+            return
+        ordered = self._rooms.catalogue.orders(since=self._orders_at - timedelta(seconds=ORDERS_SECONDS))
+        self._orders_at = now
+        for lease in self._agenda.leases:
+            if (orders := ordered.get(lease.host_id)) is not None:
+                manners = self._manners(lease, orders)
+                self._agenda.change_manners(lease.host_id, manners, now=now)
+                if manners.left_alone:
+                    self._fetcher.abort(lambda errand, held=lease: errand.lease is held)
+                    self._courtesy.forget(lease.host_id)
 
     def _rests_only(self, now: datetime) -> bool:
         """Whether some host is just resting between two requests, so that it is worth waiting for."""
         ready = self._rooms.catalogue.next_ready()
-        longest = max(self._settings.delay, self._settings.max_delay)
+        longest = max(self._settings.delay, self._settings.max_delay, RESTING_SECONDS)
         return ready is not None and (ready - now).total_seconds() <= longest
-
-    def _knows_rules(self, lease: HostLease, now: datetime) -> bool:
-        robots = lease.robots
-        if robots is None or (now - robots.fetched_at).total_seconds() >= self._settings.robots_ttl:
-            return False
-        rules = self._rules[lease.host_id] = RobotRules(robots)
-        return not rules.deferred  # a host in trouble is asked again each time it is due
 
     # visit ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -87,51 +128,66 @@ class Visits:
         for errand in self._agenda.ready(now, limit=self._settings.connections - self._fetcher.in_flight):
             self._set_out(errand, now)
         for errand, visit in self._fetcher.poll(self._patience(now)):
-            if errand.task is None:
-                self._learn_rules(errand, visit)
-            else:
-                self._arrive(errand, errand.task, visit)
+            self._arrive(errand, visit, self._clock())
         return False
 
     def _set_out(self, errand: Errand, now: datetime) -> None:
-        task = errand.task
-        if task is None:
-            self._fetcher.submit(errand, robots_url(errand.lease.origin), follow=True)
-        elif self._rules[errand.lease.host_id].allows(task.url):
+        lease, task = errand.lease, errand.task
+        if errand.purpose is Purpose.ROBOTS:
+            self._fetcher.submit(errand, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
+        elif errand.purpose is Purpose.PROBE:
+            url = probe_url(lease.origin, now=now)
+            if self._courtesy.rules[lease.host_id].allows(url):
+                self._fetcher.submit(errand, url, cut_at=PROBE_BYTES)
+            else:
+                self._agenda.done(errand, now=now, seconds=None)
+        elif task is not None and self._courtesy.rules[lease.host_id].allows(task.url):
             known = task.body is not None
             self._fetcher.submit(
                 errand, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
-        else:
-            denied = RobotsDenied(f"robots.txt of {errand.lease.origin} forbids it")
-            self._finished.append((task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied)))
-            self._agenda.done(errand, now=now, asked=False)
+        elif task is not None:
+            denied = RobotsDenied(f"robots.txt of {lease.origin} forbids it")
+            self._finish(errand, task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied))
+            self._agenda.done(errand, now=now, seconds=None)
 
-    def _learn_rules(self, errand: Errand, visit: Visit) -> None:
-        now, lease = self._clock(), errand.lease
+    def _arrive(self, errand: Errand, visit: Visit, now: datetime) -> None:
+        lease = errand.lease
+        address = visit.answer.address if visit.answer else ""
+        if errand.task is not None:
+            self._finish(errand, errand.task, visit)
+            self._courtesy.react(lease, visit, now)
+        elif errand.purpose is Purpose.ROBOTS:
+            self._learn_rules(errand, visit, now)
+        else:
+            probe = self._courtesy.probes[lease.host_id] = probe_of(visit, now=now)
+            self._rooms.catalogue.keep_manners(lease.host_id, probe=probe)
+            self._courtesy.react(lease, visit, now)
+        if self._agenda.meet(lease, address, shared=self._shares_pace(address), now=now):
+            self._agenda.done(errand, now=now, seconds=visit.seconds)
+
+    def _learn_rules(self, errand: Errand, visit: Visit, now: datetime) -> None:
+        lease = errand.lease
         robots = read_robots(visit, now)
-        self._rooms.catalogue.keep_robots(lease.host_id, robots)
-        rules = self._rules[lease.host_id] = RobotRules(robots)
+        rules = self._courtesy.learn_rules(lease, robots)
+        self._rooms.catalogue.keep_manners(lease.host_id, robots=robots)
+        if (complaint := self._courtesy.complaint(lease, rules, now)) is not None:
+            self._rooms.catalogue.note([complaint])
         if rules.deferred:
             reason = visit.error or BadStatus(f"it answered {robots.status}")
             error = reason if isinstance(reason, HOST_FAILURES) else HostDeferred(f"robots.txt can't be had: {reason}")
             first = lease.tasks[0]
             failed = Visit(url=first.url, started_at=visit.started_at, seconds=visit.seconds, error=error)
-            self._finished.append((first, failed))
-            self._put_off(lease, first, now)
-            return
-        self._agenda.slow_down(lease, min(rules.crawl_delay or 0.0, self._settings.max_delay))
-        self._agenda.done(errand, now=now)
+            self._finish(errand, first, failed)
+            self._courtesy.put_off(lease, str(error), now)
 
-    def _arrive(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
-        self._finished.append((task, visit))
-        if isinstance(visit.error, HOST_FAILURES):
-            self._put_off(errand.lease, task, self._clock())
-        else:
-            self._agenda.done(errand, now=self._clock())
+    def _finish(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
+        self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
 
-    def _put_off(self, lease: HostLease, task: VisitTask, now: datetime) -> None:
-        self._agenda.put_off(lease, until=now + wait_after_failures(task.failures, settings=self._settings))
+    def _shares_pace(self, address: str) -> bool:
+        if not self._settings.by_address or not address:
+            return False
+        return not any(ip_address(address) in network for network in self._cdns)
 
     def _patience(self, now: datetime) -> float:
         """How long to wait for the network: until the next host is ready, and never long."""
@@ -154,20 +210,23 @@ class Visits:
         released = self._agenda.take_releases()
         if not finished and not released:
             return False
-        visited = self._judge.keep(finished, now=now)
-        self._rooms.catalogue.record(visited, released, now=now)
-        for release in released:
-            self._rules.pop(release.host_id, None)
+        visited = self._judge.keep(finished, price=self._budget.price, now=now)
+        released = [self._part_with(release) for release in released]
+        self._rooms.catalogue.record(visited, released, worker=self._rooms.worker, update_id=self._update_id(), now=now)
         self._progress.counts["visited"] += len(visited)
         self._progress.counts.update(item.outcome.value for item in visited)
         return True
+
+    def _part_with(self, release: HostRelease) -> HostRelease:
+        self._courtesy.forget(release.host_id)
+        return replace(release, history=self._judge.part_with(release.host_id))
 
     # begin and end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def recover(self) -> None:
         """Enter the visits that the archive holds and the catalogue has not heard of."""
         now = self._clock()
-        self._rooms.catalogue.record(self._judge.recover(now=now), [], now=now)
+        self._rooms.catalogue.record(self._judge.recover(now=now), [], worker=self._rooms.worker, now=now)
 
     def leave(self) -> None:
         """Keep what has come, forget what is under way, and give every host back."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,6 +15,8 @@ from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.plain import to_plain
 from rehi.model.problem import Stage
+from rehi.revisiting import order_policy
+from rehi.serve.bodies import NewPolicy, NewSource, read_json
 from rehi.serve.uploads import receive
 
 MAX_ROWS = 1000
@@ -70,87 +70,102 @@ def stage_of(request: Request) -> Stage | None:
     return Stage(stage) if stage else None
 
 
-def _json(value: object, *, status: int = 200) -> JSONResponse:
+def json_answer(value: object, *, status: int = 200) -> JSONResponse:
+    """A value as JSON."""
     return JSONResponse(to_plain(value), status_code=status)
 
 
-def _house(request: Request) -> House:
+def house_of(request: Request) -> House:
+    """The house whose doors these are."""
     house: House = request.app.state.house
     return house
 
 
 def status(request: Request) -> Response:
     """What is being done now, and the totals."""
-    totals = _house(request).catalogue.totals(now=utc_now())
-    return _json({"service": request.app.state.service.status, "totals": totals})
+    totals = house_of(request).catalogue.totals(now=utc_now())
+    return json_answer({"service": request.app.state.service.status, "totals": totals})
 
 
 def sources(request: Request) -> Response:
     """All sources with their statistics."""
-    return _json(_house(request).catalogue.sources())
+    return json_answer(house_of(request).catalogue.sources())
 
 
 def source(request: Request) -> Response:
     """One source with its statistics."""
-    return _json(_house(request).catalogue.source(number(request.path_params["id"], "source")))
+    return json_answer(house_of(request).catalogue.source(number(request.path_params["id"], "source")))
 
 
 async def add_source(request: Request) -> Response:
     """Add a source: a file as multipart field ``file``, or JSON ``{"source": "https://…"}``; ``start`` begins at once."""
-    house = _house(request)
+    house = house_of(request)
     if request.headers.get("content-type", "").startswith("application/json"):
-        given: Any = await request.json()
-        if not isinstance(given, dict) or not str(given.get("source", "")).startswith(("http://", "https://")):
+        given = await read_json(request, NewSource)
+        if not given.source.startswith(("http://", "https://")):
             raise HTTPException(400, 'send {"source": "https://…"}')
-        entered = await run_in_threadpool(enter, house, given["source"])
-        start = bool(given.get("start", True))
+        entered, start = await run_in_threadpool(enter, house, given.source), given.start
     else:
         entered, start = await receive(request, house)
     if start:
         await run_in_threadpool(request.app.state.service.start_source, entered.id)
-    return _json(await run_in_threadpool(house.catalogue.source, entered.id), status=201)
+    return json_answer(await run_in_threadpool(house.catalogue.source, entered.id), status=201)
 
 
 def start_source(request: Request) -> Response:
     """Have a waiting source taken in and harvested."""
     source_id = number(request.path_params["id"], "source")
     request.app.state.service.start_source(source_id)
-    return _json(_house(request).catalogue.source(source_id), status=202)
+    return json_answer(house_of(request).catalogue.source(source_id), status=202)
+
+
+async def set_policy(request: Request) -> Response:
+    """Say when a source's pages are visited again, and how much they matter: ``{"policy": "…", "priority": "high"}``."""
+    given = await read_json(request, NewPolicy)
+    source_id = number(request.path_params["id"], "source")
+    changed = await run_in_threadpool(
+        order_policy, house_of(request), source_id, policy=given.policy, priority=given.priority
+    )
+    return json_answer(changed)
 
 
 def documents(request: Request) -> Response:
     """A page of documents."""
-    rows, total = _house(request).catalogue.documents(filter_of(request), page_of(request))
-    return _json({"total": total, "documents": rows})
+    rows, total = house_of(request).catalogue.documents(filter_of(request), page_of(request))
+    return json_answer({"total": total, "documents": rows})
 
 
 def document(request: Request) -> Response:
     """One document with its names and versions."""
-    house, resource_id = _house(request), number(request.path_params["id"], "document")
+    house, resource_id = house_of(request), number(request.path_params["id"], "document")
     row = house.catalogue.document(resource_id)
     versions = house.catalogue.versions(row.url) if row.versions else []
-    return _json({"document": row, "names": house.catalogue.names_on(resource_id), "versions": versions})
+    return json_answer({"document": row, "names": house.catalogue.names_on(resource_id), "versions": versions})
 
 
 def reading(request: Request) -> Response:
     """A document's text, and its names with their places in it."""
-    return _json(_house(request).reading(number(request.path_params["id"], "document")))
+    return json_answer(house_of(request).reading(number(request.path_params["id"], "document")))
 
 
 def entities(request: Request) -> Response:
     """Entities of which a name begins so."""
-    return _json(_house(request).catalogue.find_entities(request.query_params.get("name", ""), page_of(request)))
+    return json_answer(
+        house_of(request).catalogue.find_entities(request.query_params.get("name", ""), page_of(request))
+    )
 
 
 def entity(request: Request) -> Response:
     """One entity."""
-    return _json(_house(request).catalogue.entity(key_of(request.path_params["kind"], request.path_params["slug"])))
+    return json_answer(
+        house_of(request).catalogue.entity(key_of(request.path_params["kind"], request.path_params["slug"]))
+    )
 
 
 def problems(request: Request) -> Response:
     """A page of problems."""
-    rows, total = _house(request).catalogue.problems(stage=stage_of(request), page=page_of(request))
-    return _json({"total": total, "problems": rows})
+    rows, total = house_of(request).catalogue.problems(stage=stage_of(request), page=page_of(request))
+    return json_answer({"total": total, "problems": rows})
 
 
 routes = [
@@ -159,6 +174,7 @@ routes = [
     Route("/api/sources", add_source, methods=["POST"]),
     Route("/api/sources/{id}", source),
     Route("/api/sources/{id}/start", start_source, methods=["POST"]),
+    Route("/api/sources/{id}/policy", set_policy, methods=["POST"]),
     Route("/api/documents", documents),
     Route("/api/documents/{id}", document),
     Route("/api/documents/{id}/annotations", reading),

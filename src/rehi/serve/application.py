@@ -16,8 +16,17 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rehi.app import House
-from rehi.errors import DiskFull, NotFound, QueryError, QueryTimeout, QueryTooLarge, RehiError, SourceError
-from rehi.serve import api, pages, sparql
+from rehi.errors import (
+    DiskFull,
+    NotFound,
+    QueryError,
+    QueryTimeout,
+    QueryTooLarge,
+    RehiError,
+    SettingsError,
+    SourceError,
+)
+from rehi.serve import api, hosts, pages, sparql, updates
 from rehi.serve.gate import Gate
 from rehi.service import Service
 
@@ -27,6 +36,7 @@ STATUS: dict[type[RehiError], int] = {
     QueryTooLarge: 503,
     QueryError: 400,
     SourceError: 422,
+    SettingsError: 422,  # what was ordered can't be understood
     DiskFull: 507,
 }
 
@@ -46,7 +56,7 @@ def create_app(house: House, service: Service) -> Starlette:
     static = StaticFiles(directory=Path(__file__).parent / "static")
     gate = Gate(house.settings)
     app = Starlette(
-        routes=[*pages.routes, *api.routes, *sparql.routes, Mount("/static", static)],
+        routes=[*pages.routes, *hosts.routes, *updates.routes, *api.routes, *sparql.routes, Mount("/static", static)],
         exception_handlers={RehiError: _explain, HTTPException: _explain, Exception: _explain},
         middleware=[Middleware(GZipMiddleware, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )

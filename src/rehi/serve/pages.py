@@ -22,7 +22,9 @@ from rehi.graph import media_type_for
 from rehi.model.document import NameKind
 from rehi.model.listing import DocumentFilter
 from rehi.model.problem import Stage
+from rehi.revisiting import PRIORITIES, order_policy, priority_of
 from rehi.serve import api
+from rehi.serve.bodies import NewPolicy, parse, read_form
 from rehi.serve.examples import EXAMPLES
 from rehi.serve.gate import COOKIE
 from rehi.serve.marking import mark_names
@@ -60,14 +62,9 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
     return HTMLResponse(html, status_code=status)
 
 
-def _house(request: Request) -> House:
-    house: House = request.app.state.house
-    return house
-
-
 def overview(request: Request) -> Response:
     """What there is, what is going on, and the sources."""
-    catalogue = _house(request).catalogue
+    catalogue = api.house_of(request).catalogue
     values = {
         "totals": catalogue.totals(now=utc_now()),
         "sources": catalogue.sources(),
@@ -78,7 +75,7 @@ def overview(request: Request) -> Response:
 
 async def upload(request: Request) -> Response:
     """The upload form: the source's page next, or the sentence that says why not."""
-    source, start = await receive(request, _house(request))
+    source, start = await receive(request, api.house_of(request))
     if start:
         await run_in_threadpool(request.app.state.service.start_source, source.id)
     return RedirectResponse(f"/sources/{source.id}", status_code=303)
@@ -91,12 +88,29 @@ def start(request: Request) -> Response:
     return RedirectResponse(f"/sources/{source_id}", status_code=303)
 
 
+async def set_policy(request: Request) -> Response:
+    """The form for a source's policy and priority."""
+    given = parse(NewPolicy, await read_form(request))
+    source_id = api.number(request.path_params["id"], "source")
+    await run_in_threadpool(
+        order_policy, api.house_of(request), source_id, policy=given.policy, priority=given.priority
+    )
+    return RedirectResponse(f"/sources/{source_id}", status_code=303)
+
+
 def source(request: Request) -> Response:
     """One source with its statistics."""
-    row = _house(request).catalogue.source(api.number(request.path_params["id"], "source"))
+    row = api.house_of(request).catalogue.source(api.number(request.path_params["id"], "source"))
     rejected = {what.partition(":")[2]: int(n) for what, n in row.counts.items() if what.startswith("rejected:")}
     seconds = {what.partition(":")[2]: n for what, n in row.counts.items() if what.startswith("seconds:")}
-    values = {"source": row, "rejected": _ranked(rejected), "seconds": _ranked(seconds)}
+    values = {
+        "source": row,
+        "rejected": _ranked(rejected),
+        "seconds": _ranked(seconds),
+        "priority": priority_of(row),
+        "priorities": list(PRIORITIES),
+        "default_policy": api.house_of(request).settings.revisit.policy,
+    }
     return render(request, "source.html", values)
 
 
@@ -106,7 +120,7 @@ def _ranked(counts: Mapping[str, float]) -> list[tuple[str, float]]:
 
 def documents(request: Request) -> Response:
     """A list of documents that can be narrowed down."""
-    house, page = _house(request), api.page_of(request, default=ROWS)
+    house, page = api.house_of(request), api.page_of(request, default=ROWS)
     rows, total = house.catalogue.documents(api.filter_of(request), page)
     totals = house.catalogue.totals(now=utc_now())
     values = {
@@ -121,7 +135,7 @@ def documents(request: Request) -> Response:
 
 def document(request: Request) -> Response:
     """One document: its versions, its names, and its text with the names marked."""
-    house, resource_id = _house(request), api.number(request.path_params["id"], "document")
+    house, resource_id = api.house_of(request), api.number(request.path_params["id"], "document")
     row = house.catalogue.document(resource_id)
     try:
         reading = house.reading(resource_id)
@@ -142,13 +156,13 @@ def document(request: Request) -> Response:
 def names(request: Request) -> Response:
     """People, organisations and places by the beginning of a name."""
     wanted, page = request.query_params.get("name", ""), api.page_of(request, default=ROWS)
-    rows = _house(request).catalogue.find_entities(wanted, page)
+    rows = api.house_of(request).catalogue.find_entities(wanted, page)
     return render(request, "names.html", {"rows": rows, "wanted": wanted, "page": page})
 
 
 def entity(request: Request) -> Response:
     """One entity and where it is mentioned."""
-    catalogue = _house(request).catalogue
+    catalogue = api.house_of(request).catalogue
     found = catalogue.entity(api.key_of(request.path_params["kind"], request.path_params["slug"]))
     page = api.page_of(request, default=ROWS)
     rows, total = catalogue.documents(DocumentFilter(entity=found.key), page)
@@ -158,7 +172,7 @@ def entity(request: Request) -> Response:
 def problems(request: Request) -> Response:
     """What went wrong, by room."""
     page = api.page_of(request, default=ROWS)
-    rows, total = _house(request).catalogue.problems(stage=api.stage_of(request), page=page)
+    rows, total = api.house_of(request).catalogue.problems(stage=api.stage_of(request), page=page)
     return render(request, "problems.html", {"rows": rows, "total": total, "page": page})
 
 
@@ -167,7 +181,7 @@ def sparql_page(request: Request, query: str = "") -> Response:
     values: dict[str, Any] = {"text": query or EXAMPLES[0][1], "examples": EXAMPLES, "answer": None, "error": ""}
     if query:
         try:
-            values["answer"] = _answer(_house(request), query)
+            values["answer"] = _answer(api.house_of(request), query)
         except QueryError as error:
             values["error"] = str(error)
     return render(request, "sparql.html", values, status=400 if values["error"] else 200)
@@ -193,8 +207,7 @@ def login_page(request: Request) -> Response:
 
 async def login(request: Request) -> Response:
     """Keep the token in a cookie that only this site is sent."""
-    async with request.form() as form:
-        given = str(form.get("token", ""))
+    given = (await read_form(request)).get("token", "")
     if not request.app.state.gate.matches(given):
         return render(request, "login.html", {"wrong": True}, status=401)
     response = RedirectResponse("/", status_code=303)
@@ -207,7 +220,7 @@ def by_address(request: Request) -> Response:
     url = request.query_params.get("url", "")
     if not url:
         raise HTTPException(400, "say which: /document?url=…")
-    return RedirectResponse(f"/documents/{_house(request).catalogue.resource_id(url)}")
+    return RedirectResponse(f"/documents/{api.house_of(request).catalogue.resource_id(url)}")
 
 
 routes = [
@@ -215,6 +228,7 @@ routes = [
     Route("/sources", upload, methods=["POST"]),
     Route("/sources/{id}", source),
     Route("/sources/{id}/start", start, methods=["POST"]),
+    Route("/sources/{id}/policy", set_policy, methods=["POST"]),
     Route("/documents", documents),
     Route("/documents/{id}", document),
     Route("/document", by_address),

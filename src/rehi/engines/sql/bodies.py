@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select
+from sqlalchemy import Connection, Select, select
 
-from rehi.engines.sql.database import gather
-from rehi.engines.sql.files import place_of
+from rehi.engines.sql.files import File, place_of
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import from_micros
+from rehi.engines.sql.question import Question
 from rehi.engines.sql.schema import blob, file, outbox, version
 from rehi.engines.sql.text import storable
 from rehi.model.version import Digest, RecordRef, Version
@@ -32,48 +32,59 @@ class NewVersion:
     body: RecordRef
 
 
-_ENTER_BLOB = Insertion(blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",))
-_ENTER_TASK = Insertion(outbox, ("topic", "subject", "version_id"))
+_ENTER_BLOB = Insertion(
+    blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",), returning=("id", "digest", "file_id")
+)
+_BLOBS = Question("SELECT blob.id, digest, owner FROM blob JOIN file ON file.id = file_id", "digest", "text")
+_ENTER_VERSION = Insertion(
+    version,
+    ("resource_id", "number", "taken_at", "blob_id", "media_type", "status", "file_id", "offset", "length"),
+    returning=("id", "resource_id", "blob_id"),
+)
+_ENTER_TASK = Insertion(outbox, ("topic", "subject", "version_id", "owner"))
 
 
-def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: dict[str, int]) -> dict[str, int]:
-    """The ids of the blobs of versions; where bytes are known already, they stay where they are."""
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes that are kept: their id, and in whose folder they lie."""
+
+    id: int
+    owner: str
+
+
+def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Mapping[str, File]) -> dict[str, Blob]:
+    """The blobs of versions, by digest; where bytes are known already, they stay where they are."""
     first: dict[str, NewVersion] = {}
     for new in versions:
         first.setdefault(new.digest, new)
     rows = [{"digest": digest, "size": new.size, **place_of(new.body, files)} for digest, new in sorted(first.items())]
-    _ENTER_BLOB.enter(connection, rows)
-    return blob_ids(connection, first)
-
-
-def blob_ids(connection: Connection, digests: Iterable[str]) -> dict[str, int]:
-    """The ids of digests that are known."""
-    query = select(blob.c.id, blob.c.digest)
-    return {
-        row.digest: row.id for row in gather(connection, digests, lambda part: query.where(blob.c.digest.in_(part)))
-    }
+    owners = {known.id: known.owner for known in files.values()}
+    found = {row.digest: Blob(row.id, owners[row.file_id]) for row in _ENTER_BLOB.enter(connection, rows)}
+    known = _BLOBS.ask(connection, first.keys() - found.keys())
+    return found | {row.digest: Blob(row.id, row.owner) for row in known}
 
 
 def keep_versions(
-    connection: Connection, versions: Sequence[NewVersion], blobs: dict[str, int], files: dict[str, int]
+    connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
 ) -> None:
     """Store new versions, each with the task to read it."""
-    if not versions:
-        return
     rows = [
         {
             "resource_id": new.resource_id,
             "number": new.number,
             "taken_at": new.taken_at,
-            "blob_id": blobs[new.digest],
+            "blob_id": blobs[new.digest].id,
             "media_type": storable(new.media_type),
             "status": new.status,
             **place_of(new.record, files),
         }
         for new in versions
     ]
-    entered = connection.execute(insert(version).returning(version.c.id, version.c.resource_id), rows).all()
-    tasks = [{"topic": "read", "subject": row.resource_id, "version_id": row.id} for row in sorted(entered)]
+    owners = {row["blob_id"]: blobs[new.digest].owner for row, new in zip(rows, versions, strict=True)}
+    tasks = [
+        {"topic": "read", "subject": row.resource_id, "version_id": row.id, "owner": owners[row.blob_id]}
+        for row in sorted(_ENTER_VERSION.enter(connection, rows))
+    ]
     _ENTER_TASK.enter(connection, tasks)
 
 

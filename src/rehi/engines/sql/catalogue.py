@@ -1,6 +1,8 @@
-"""The catalogue: five ports on one SQL database."""
+"""The catalogue: seven ports on one SQL database."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import ArgumentError
@@ -8,19 +10,26 @@ from sqlalchemy.exc import ArgumentError
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialect import Dialect
 from rehi.engines.sql.frontier import SqlFrontier
+from rehi.engines.sql.hostlist import SqlHosts
 from rehi.engines.sql.index import SqlIndex
 from rehi.engines.sql.ledger import SqlLedger
 from rehi.engines.sql.migrations import upgrade
 from rehi.engines.sql.outbox import SqlOutbox
 from rehi.engines.sql.sources import SqlSources
+from rehi.engines.sql.updates import SqlUpdates
 from rehi.errors import EngineError
 
 
-class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlOutbox, SqlIndex):
+class SqlCatalogue(SqlSources, SqlFrontier, SqlHosts, SqlUpdates, SqlLedger, SqlOutbox, SqlIndex):
     """The port Catalogue. Safe for use from several threads; each process opens its own."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, shared: bool = False) -> None:
         self.database = database
+        self.shared = shared
+
+    def clock(self) -> datetime:
+        """The time by the engine's own clock, which all workers share."""
+        return self.database.read(self.database.dialect.clock)
 
     def check(self) -> str:
         """One line on the engine: its name and version. EngineError if it does not answer."""
@@ -34,15 +43,18 @@ class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlOutbox, SqlIndex):
         self.database.close()
 
 
-def open_catalogue(uri: str) -> SqlCatalogue:
-    """The catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older."""
+def open_catalogue(uri: str, *, shared: bool = False) -> SqlCatalogue:
+    """The catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older.
+
+    ``shared`` says that all its workers keep and read bytes in one place.
+    """
     database = Database(_dialect_of(uri))
     try:
         upgrade(database)
     except BaseException:
         database.close()
         raise
-    return SqlCatalogue(database)
+    return SqlCatalogue(database, shared=shared)
 
 
 def _dialect_of(uri: str) -> Dialect:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from itertools import islice
-from threading import Lock
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -32,8 +30,6 @@ class Database:
         self._engine = dialect.engine()
         self._errors: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.foreign())
         self._writers = self._engine.execution_options(rehi_write=True)
-        # Threads of one process queue here: SQLite's own waiting polls, up to 100 ms at a time, and is not fair.
-        self._turn = Lock() if dialect.slots == 1 else nullcontext()
 
     def remember_hosts(self, hosts: Mapping[str, int]) -> None:
         """Keep the ids of origins at hand: a log names the same hosts in every batch, and none is ever deleted."""
@@ -41,12 +37,15 @@ class Database:
             self.hosts.clear()
         self.hosts.update(hosts)
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        """Run work in one transaction: all of it is on disk for good afterwards, or none."""
+    def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
+        """Run work in one transaction: all of it is on disk for good afterwards, or none.
+
+        Where writers take turns, urgent work passes what others have to do.
+        """
         attempt = 1
         while True:
             try:
-                with self._turn, self._writers.begin() as connection:
+                with self.dialect.turn(urgent=urgent), self._writers.begin() as connection:
                     return work(connection)
             except self._errors as error:
                 if attempt < _ATTEMPTS and self.dialect.may_retry(error):
@@ -65,6 +64,7 @@ class Database:
     def close(self) -> None:
         """Give the connections back."""
         self._engine.dispose()
+        self.dialect.close()
 
 
 def chunks(values: Iterable[R], size: int = _CHUNK) -> Iterator[list[R]]:

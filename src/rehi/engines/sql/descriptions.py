@@ -12,6 +12,7 @@ from rehi.engines.sql.bodies import select_versions, to_version
 from rehi.engines.sql.database import gather
 from rehi.engines.sql.entities import LEMMA
 from rehi.engines.sql.files import to_ref
+from rehi.engines.sql.moment import maybe_from_micros
 from rehi.engines.sql.schema import document, entity, file, form, mention, resource, version
 from rehi.model.document import NameKind
 from rehi.model.entity import Entity, EntityKey
@@ -22,7 +23,7 @@ from rehi.model.work import DocumentFacts, ResourceDescription
 def describe_resources(connection: Connection, ids: Iterable[int]) -> list[ResourceDescription]:
     """Resources with their versions, documents, aliases and mentions."""
     wanted = sorted(set(ids))
-    query = select(resource.c.id, resource.c.url, resource.c.redirect_to)
+    query = select(resource.c.id, resource.c.url, resource.c.redirect_to, resource.c.gone_at)
     rows = gather(connection, wanted, lambda part: query.where(resource.c.id.in_(part)).order_by(resource.c.id))
     versions = _versions(connection, wanted)
     documents = _documents(connection, wanted)
@@ -36,6 +37,7 @@ def describe_resources(connection: Connection, ids: Iterable[int]) -> list[Resou
             versions=tuple(versions[row.id]),
             document=documents.get(row.id),
             aliases=tuple(sorted(aliases[row.id])),
+            gone_at=maybe_from_micros(row.gone_at),
             mentions=tuple(sorted(mentions[row.id], key=str)),
         )
         for row in rows

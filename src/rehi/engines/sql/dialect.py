@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row
 
+from rehi.engines.sql.hosttables import GROUP_IS_FREE
 from rehi.errors import UserError
 
 # A URL that may be new: host id, URL, tail, source id, due, hops. A plain tuple, as drivers want it: there are millions.
@@ -34,6 +37,15 @@ class Dialect(Protocol):
     def may_retry(self, cause: BaseException) -> bool:
         """Whether the same transaction can succeed if it is run again."""
 
+    def clock(self, connection: Connection) -> datetime:
+        """The time by the database's own clock."""
+
+    def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
+        """Wait until this one may write, where only one can."""
+
+    def close(self) -> None:
+        """Give back what is needed for that."""
+
     def guard_schema(self, connection: Connection) -> None:
         """Let only one process at a time make or change tables."""
 
@@ -43,11 +55,16 @@ class Dialect(Protocol):
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; how many were."""
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> list[int]:
-        """Hosts that are ready and not leased, the longest ready first, locked until the transaction ends."""
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> dict[int, str]:
+        """Hosts that are ready and not leased, the longest ready first, with their pace groups; locked until the end."""
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Row[Any]]:
         """Up to ``limit`` due resources of each host, the longest due first."""
+
+    def ask_by_url(
+        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
+    ) -> Sequence[Row[Any]]:
+        """The rows of a question that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
@@ -61,5 +78,8 @@ class Dialect(Protocol):
 
 # Columns of a due task; ``due_tasks`` of each dialect selects exactly these.
 TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, r.failures, r.hops,
-    b.digest, f.name AS file, b."offset", b.length"""
-TASK_BODY = "LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id"
+    r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, b.digest, f.name AS file, b."offset", b.length"""
+TASK_JOINS = """LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id
+    LEFT JOIN source s ON s.id = r.source_id"""
+READY = f"""SELECT id, pace_group FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
+    ORDER BY ready_at, id LIMIT :limit"""  # noqa: S608

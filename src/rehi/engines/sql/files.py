@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from rehi.engines.sql.database import gather
 from rehi.engines.sql.insertion import Insertion, larger
 from rehi.engines.sql.schema import file
-from rehi.engines.sql.text import key_of
+from rehi.engines.sql.text import key_of, storable
 from rehi.model.version import RecordRef
 
-_ENTER = Insertion(file, ("key", "name", "known_end"), unique=("key",), change={"known_end": larger(file, "known_end")})
+_ENTER = Insertion(
+    file,
+    ("key", "name", "known_end", "owner"),
+    unique=("key",),
+    change={"known_end": larger(file, "known_end")},
+    returning=("id", "name", "owner"),
+)
 
 
-def keep_files(connection: Connection, refs: Iterable[RecordRef | None]) -> dict[str, int]:
-    """The ids of the files in which records lie; the furthest end in each is remembered."""
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that the catalogue knows."""
+
+    id: int
+    owner: str  # in whose folder it lies
+
+
+def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owner: str = "") -> dict[str, File]:
+    """The files in which records lie, by name; the furthest end in each is remembered.
+
+    Files that are new were written by the one who tells of them first.
+    """
     ends: dict[str, int] = {}
     for ref in refs:
         if ref is not None:
             ends[ref.file] = max(ref.end, ends.get(ref.file, 0))
-    rows = [{"key": key_of(name), "name": name, "known_end": last} for name, last in ends.items()]
-    _ENTER.enter(connection, sorted(rows, key=lambda row: row["key"]))
-    keys = [row["key"] for row in rows]
-    found = gather(connection, keys, lambda part: select(file.c.id, file.c.name).where(file.c.key.in_(part)))
-    return {row.name: row.id for row in found}
+    rows = [
+        {"key": key_of(name), "name": name, "known_end": last, "owner": storable(owner)} for name, last in ends.items()
+    ]
+    entered = _ENTER.enter(connection, sorted(rows, key=lambda row: row["key"]))
+    return {row.name: File(row.id, row.owner) for row in entered}
 
 
-def place_of(ref: RecordRef | None, files: dict[str, int]) -> dict[str, Any]:
+def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> dict[str, Any]:
     """A record's place as columns."""
     if ref is None:
         return {"file_id": None, "offset": None, "length": None}
-    return {"file_id": files[ref.file], "offset": ref.offset, "length": ref.length}
+    return {"file_id": files[ref.file].id, "offset": ref.offset, "length": ref.length}
 
 
 def to_ref(name: str | None, offset: int | None, length: int | None) -> RecordRef | None:

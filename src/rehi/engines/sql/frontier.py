@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, text, update
 
-from rehi.engines.sql.database import Database, run_many
-from rehi.engines.sql.files import to_ref
-from rehi.engines.sql.hosts import postpone_hosts, release_hosts
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.hosts import settle_hosts
+from rehi.engines.sql.hosttables import GROUP_IS_FREE
 from rehi.engines.sql.insertion import Insertion, newest
-from rehi.engines.sql.moment import from_micros, maybe_from_micros, span, to_micros
+from rehi.engines.sql.leases import fill_leases, put_back, renew_leases, take_hosts
+from rehi.engines.sql.moment import maybe_from_micros, span, to_micros
+from rehi.engines.sql.orders import orders_since
+from rehi.engines.sql.pacegroups import forget_groups, next_free
 from rehi.engines.sql.schema import host, outbox
+from rehi.engines.sql.schema import probe as probe_table
 from rehi.engines.sql.schema import robots as robots_table
 from rehi.engines.sql.text import storable
-from rehi.engines.sql.visits import record_visits
-from rehi.model.version import Digest
-from rehi.model.visit import HostLease, Robots, Visited, VisitTask
+from rehi.engines.sql.totals import count_due, count_visits
+from rehi.engines.sql.visits import Recording, record_visits
+from rehi.model.host import HostOrders, Probe
+from rehi.model.update import Load
+from rehi.model.visit import HostLease, Robots, Visited
 from rehi.model.work import HostRelease
 
 _ROBOTS = ("status", "text", "fetched_at")
 _KEEP_ROBOTS = Insertion(robots_table, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
-_ANY_READY = text("SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now LIMIT 1")
-_RENEW = text("UPDATE host SET lease_until = :until WHERE id = :host AND token = :token")
-_NEXT_FREE = text("SELECT ready_at FROM host WHERE ready_at IS NOT NULL AND lease_until = 0 ORDER BY ready_at LIMIT 1")
+_PROBE = ("status", "likeness", "at")
+_KEEP_PROBE = Insertion(probe_table, ("host_id", *_PROBE), unique=("host_id",), change=newest(_PROBE))
+_ANY_READY = text(f"""
+    SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE} LIMIT 1
+""")  # noqa: S608
+_NEXT_FREE = text("""
+    SELECT ready_at FROM host WHERE ready_at IS NOT NULL AND lease_until = 0 AND pace_group = ''
+    ORDER BY ready_at LIMIT 1
+""")
 _NEXT_EXPIRY = text("""
     SELECT min(CASE WHEN lease_until > ready_at THEN lease_until ELSE ready_at END) FROM host
-    WHERE lease_until > 0 AND ready_at IS NOT NULL
+    WHERE lease_until > 0 AND ready_at IS NOT NULL AND pace_group = ''
 """)
 
 
@@ -41,56 +51,87 @@ class SqlFrontier:
     def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
         """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
         at = to_micros(now)
+        leases: list[HostLease] = []
+        while len(leases) < hosts and self._may_be_ready(at):
+            taken = self._take(worker, hosts - len(leases), at + span(ttl), at)
+            filled = self._fill(taken, urls, at)
+            leases += filled
+            if len(filled) == len(taken):
+                break
+        return leases
 
-        def work(connection: Connection) -> list[HostLease]:
-            leases: list[HostLease] = []
-            while len(leases) < hosts:
-                dialect = self.database.dialect
-                ready = dialect.ready_hosts(connection, now=at, limit=hosts - len(leases))
-                if not ready:
-                    break
-                tasks: defaultdict[int, list[VisitTask]] = defaultdict(list)
-                for row in dialect.due_tasks(connection, ready, now=at, limit=urls):
-                    tasks[row.host_id].append(_to_task(row))
-                postpone_hosts(connection, [row for row in ready if row not in tasks])
-                found = {row: tasks[row] for row in ready if row in tasks}
-                leases += _take(connection, found, worker=worker, until=at + span(ttl))
-            return leases
+    def _take(self, worker: str, hosts: int, until: int, at: int) -> Mapping[int, str]:
+        dialect = self.database.dialect
+        return self.database.write(
+            lambda connection: take_hosts(connection, dialect, worker=worker, hosts=hosts, until=until, now=at),
+            urgent=True,
+        )
 
-        if self.database.read(lambda connection: connection.execute(_ANY_READY, {"now": at}).first()) is None:
-            return []  # without waiting for those who write
-        return self.database.write(work)
+    def _fill(self, taken: Mapping[int, str], urls: int, at: int) -> list[HostLease]:
+        dialect = self.database.dialect
+        leases = self.database.read(lambda c: fill_leases(c, dialect, taken, urls=urls, now=at)) if taken else []
+        held = {lease.host_id for lease in leases}
+        idle = {host_id: token for host_id, token in taken.items() if host_id not in held}
+        if idle:
+            self.database.write(lambda connection: put_back(connection, idle), urgent=True)
+        return leases
 
-    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> None:
-        """Keep leases for longer, if they are still held."""
+    def _may_be_ready(self, at: int) -> bool:
+        """Asked first where it would have to wait for those who write."""
+        if self.database.dialect.slots > 1:
+            return True
+        return self.database.read(lambda c: c.execute(_ANY_READY, {"now": at}).first()) is not None
+
+    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
+        """Keep leases for longer; the ids of the hosts that are somebody else's by now."""
         until = to_micros(now) + span(ttl)
-        rows = [{"host": lease.host_id, "token": lease.token, "until": until} for lease in sorted(leases, key=_host_of)]
-        self.database.write(lambda connection: run_many(connection, _RENEW, rows))
+        return self.database.write(lambda connection: renew_leases(connection, leases, until=until))
 
-    def record(self, visited: Sequence[Visited], released: Sequence[HostRelease], *, now: datetime) -> None:
-        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back."""
+    def record(
+        self,
+        visited: Sequence[Visited],
+        released: Sequence[HostRelease],
+        *,
+        worker: str,
+        update_id: int | None = None,
+        now: datetime,
+    ) -> None:
+        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
+
+        The visits count for the update, if one is given.
+        """
+        recording = Recording(worker=worker, update_id=update_id, now=now)
 
         def work(connection: Connection) -> None:
             if visited:
-                record_visits(connection, self.database, visited, now)
-            release_hosts(connection, released)
+                record_visits(connection, self.database, visited, released, recording)
+            else:
+                settle_hosts(connection, {}, released, now=now)
 
         self.database.write(work)
 
-    def keep_robots(self, host_id: int, robots: Robots) -> None:
-        """Remember a host's robots.txt."""
-        row = {
-            "host_id": host_id,
-            "status": robots.status,
-            "text": storable(robots.text),
-            "fetched_at": to_micros(robots.fetched_at),
-        }
-        self.database.write(lambda connection: _KEEP_ROBOTS.enter(connection, [row]))
+    def keep_manners(self, host_id: int, *, robots: Robots | None = None, probe: Probe | None = None) -> None:
+        """Remember a host's robots.txt, or what it answers for what it doesn't have."""
+
+        def work(connection: Connection) -> None:
+            if robots is not None:
+                row = {
+                    "status": robots.status,
+                    "text": storable(robots.text),
+                    "fetched_at": to_micros(robots.fetched_at),
+                }
+                _KEEP_ROBOTS.enter(connection, [{"host_id": host_id, **row}])
+            if probe is not None:
+                answer = {"status": probe.status, "likeness": probe.likeness, "at": to_micros(probe.at)}
+                _KEEP_PROBE.enter(connection, [{"host_id": host_id, **answer}])
+
+        self.database.write(work)
 
     def forget_leases(self, *, worker: str) -> None:
         """Give back all that a worker held, as when it starts again after it was killed."""
 
         def work(connection: Connection) -> None:
+            forget_groups(connection, worker)
             free = {"token": None, "worker": None, "lease_until": 0}
             connection.execute(update(host).where(host.c.worker == worker).values(free))
             unclaimed = {"worker": None, "claimed_until": 0}
@@ -103,50 +144,20 @@ class SqlFrontier:
 
         def work(connection: Connection) -> datetime | None:
             moments = [connection.execute(query).scalar() for query in (_NEXT_FREE, _NEXT_EXPIRY)]
+            moments.append(next_free(connection))
             return maybe_from_micros(min((at for at in moments if at is not None), default=None))
 
         return self.database.read(work)
 
+    def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
+        """What was ordered after ``since``, by host id."""
+        return self.database.read(lambda connection: orders_since(connection, to_micros(since)))
 
-def _take(connection: Connection, tasks: dict[int, list[VisitTask]], *, worker: str, until: int) -> list[HostLease]:
-    if not tasks:
-        return []
-    # Counted, not random: no two leases of a host ever have the same token.
-    token = text("CAST(:taker AS text) || '/' || id || '/' || (leases + 1)").bindparams(taker=worker)
-    taken = update(host).where(host.c.id.in_(list(tasks)))
-    connection.execute(taken.values(token=token, worker=worker, lease_until=until, leases=host.c.leases + 1))
-    query = select(host, robots_table.c.status, robots_table.c.text, robots_table.c.fetched_at)
-    query = query.outerjoin(robots_table).where(host.c.id.in_(list(tasks)))
-    rows = {row.id: row for row in connection.execute(query)}
-    return [_to_lease(rows[host_id], found) for host_id, found in tasks.items()]
-
-
-def _host_of(lease: HostLease) -> int:
-    return lease.host_id
-
-
-def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
-    known = row.fetched_at is not None
-    return HostLease(
-        host_id=row.id,
-        origin=row.origin,
-        token=row.token,
-        until=from_micros(row.lease_until),
-        delay=row.delay,
-        robots=Robots(status=row.status, text=row.text, fetched_at=from_micros(row.fetched_at)) if known else None,
-        tasks=tuple(tasks),
-    )
-
-
-def _to_task(row: Any) -> VisitTask:
-    return VisitTask(
-        resource_id=row.id,
-        source_id=row.source_id or 0,
-        url=row.url,
-        digest=Digest(row.digest) if row.digest else None,
-        body=to_ref(row.file, row.offset, row.length),
-        etag=row.etag,
-        last_modified=row.last_modified,
-        failures=row.failures,
-        hops=row.hops,
-    )
+    def load(self, *, now: datetime) -> Load:
+        """The visits of this day (UTC), and those that are due until the same hour tomorrow."""
+        tomorrow = now + timedelta(days=1)
+        return self.database.read(
+            lambda connection: Load(
+                visited=count_visits(connection, now), planned=count_due(connection, to_micros(tomorrow))
+            )
+        )

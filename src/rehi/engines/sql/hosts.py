@@ -3,42 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, select, update
 
-from rehi.engines.sql.database import chunks, gather, run_many
+from rehi.engines.sql.change import Change
+from rehi.engines.sql.database import chunks, gather
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import to_micros
+from rehi.engines.sql.pacegroups import leave_groups
+from rehi.engines.sql.question import Question
 from rehi.engines.sql.schema import host
-from rehi.engines.sql.text import key_of
+from rehi.engines.sql.text import key_of, storable
 from rehi.model.work import HostRelease
 
 _ENTER = Insertion(host, ("key", "origin", "name"), unique=("key",))
 _WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_=bindparam("due"))
-_WAKE = (
-    update(host)
-    .where(host.c.id == bindparam("host"), or_(host.c.ready_at.is_(None), host.c.ready_at > _WAKE_AT))
-    .values(ready_at=_WAKE_AT)
-)
 _WAKE_TOGETHER = (
     update(host)
     .where(
-        host.c.id.in_(bindparam("hosts", expanding=True)), or_(host.c.ready_at.is_(None), host.c.ready_at > _WAKE_AT)
+        host.c.id.in_(bindparam("hosts", expanding=True)),
+        host.c.left_alone == 0,
+        or_(host.c.ready_at.is_(None), host.c.ready_at > _WAKE_AT),
     )
     .values(ready_at=_WAKE_AT)
 )
+_WAKE = Change(
+    host,
+    {"id": "bigint", "due": "bigint"},
+    {"ready_at": "CASE WHEN host.not_before > new.due THEN host.not_before ELSE new.due END"},
+    where="""host.id = new.id AND host.left_alone = 0 AND (host.ready_at IS NULL
+        OR host.ready_at > CASE WHEN host.not_before > new.due THEN host.not_before ELSE new.due END)""",
+)
 # Without an aggregate, since SQLite would read all URLs of the host for it.
 _NEXT_DUE = "(SELECT due_at FROM resource WHERE host_id = host.id AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)"
-_RELEASE = text(f"""
-    UPDATE host SET token = NULL, worker = NULL, lease_until = 0, delay = :delay, not_before = :ready,
-        failures = CASE WHEN :failed = 1 THEN failures + 1 ELSE 0 END,
-        ready_at = CASE WHEN {_NEXT_DUE} > :ready THEN {_NEXT_DUE} WHEN {_NEXT_DUE} <= :ready THEN :ready END
-    WHERE id = :host AND token = :token
-""")  # noqa: S608
-_POSTPONE = text(f"""
-    UPDATE host SET ready_at = CASE WHEN {_NEXT_DUE} > not_before THEN {_NEXT_DUE} WHEN {_NEXT_DUE} <= not_before THEN not_before END
-    WHERE id = :host
-""")  # noqa: S608
+
+
+def _ready_after(moment: str) -> str:
+    return f"CASE WHEN {_NEXT_DUE} > {moment} THEN {_NEXT_DUE} WHEN {_NEXT_DUE} <= {moment} THEN {moment} END"
+
+
+_RELEASE = Change(
+    host,
+    {
+        "id": "bigint", "token": "text", "ready": "bigint", "delay": "float8", "failed": "bigint", "why": "text",
+        "strain": "float8", "address": "text", "pace_group": "text", "history": "bytea",
+    },
+    {
+        "token": "NULL", "worker": "NULL", "lease_until": "0", "delay": "new.delay", "not_before": "new.ready",
+        "failures": "CASE WHEN new.failed = 1 THEN host.failures + 1 ELSE 0 END",
+        "why": "new.why", "strain": "new.strain", "pace_group": "new.pace_group",
+        "address": "CASE WHEN new.address = '' THEN host.address ELSE new.address END",
+        "history": "COALESCE(new.history, host.history)",
+        "ready_at": _ready_after("new.ready"),
+    },
+    where="host.id = new.id AND host.token = new.token",
+)  # fmt: skip
+_LOCK = Question("SELECT id, token, pace_group FROM host", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
+_POSTPONE = Change(
+    host,
+    {"id": "bigint"},
+    {"ready_at": f"CASE WHEN host.left_alone = 0 THEN {_ready_after('host.not_before')} END"},
+    where="host.id = new.id",
+)
 
 
 def origin_of(url: str) -> str:
@@ -49,6 +77,14 @@ def origin_of(url: str) -> str:
     if "@" in origin:
         return origin[:start] + origin.rpartition("@")[2]
     return origin
+
+
+def called(name: str) -> ColumnElement[bool]:
+    """Whether a host has this name, on any port and with any scheme unless they are given."""
+    wanted = storable(name).strip().lower().rstrip("/")
+    if "://" in wanted:
+        return host.c.origin == wanted
+    return or_(host.c.name == wanted, host.c.name.startswith(f"{wanted}:", autoescape=True))
 
 
 def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
@@ -68,32 +104,43 @@ def _find(connection: Connection, keys: Mapping[bytes, str]) -> dict[str, int]:
     return {row.origin: row.id for row in rows}
 
 
-def wake_hosts(connection: Connection, due: Mapping[int, int]) -> None:
-    """Let hosts be ready when something is due there, though not before politeness allows."""
-    run_many(connection, _WAKE, [{"host": host_id, "due": at} for host_id, at in sorted(due.items())])
-
-
 def wake_together(connection: Connection, host_ids: Iterable[int], due: int) -> None:
-    """The same for many hosts at one time, in few statements."""
+    """Let many hosts be ready at one time, though not before politeness allows."""
     for chunk in chunks(sorted(host_ids)):
         connection.execute(_WAKE_TOGETHER, {"hosts": chunk, "due": due})
 
 
 def postpone_hosts(connection: Connection, host_ids: Iterable[int]) -> None:
     """Let hosts be ready when the next of their URLs is due."""
-    run_many(connection, _POSTPONE, [{"host": host_id} for host_id in sorted(host_ids)])
+    _POSTPONE.make(connection, [{"id": host_id} for host_id in sorted(host_ids)])
 
 
-def release_hosts(connection: Connection, released: Sequence[HostRelease]) -> None:
-    """Take leases back from those who still hold them."""
-    rows = [
-        {
-            "host": release.host_id,
-            "token": release.token,
-            "ready": to_micros(release.ready_at),
-            "delay": release.delay,
-            "failed": int(release.failed),
-        }
-        for release in sorted(released, key=lambda release: release.host_id)
-    ]
-    run_many(connection, _RELEASE, rows)
+def settle_hosts(
+    connection: Connection, due: Mapping[int, int], released: Sequence[HostRelease], *, now: datetime
+) -> None:
+    """Wake hosts on which something is due, and take leases back from those who still hold them.
+
+    All rows are locked first and in one order, so that no two transactions wait for each other crosswise.
+    """
+    given = {release.host_id: release for release in released}
+    rows = _LOCK.ask(connection, sorted({*due, *given}))
+    held = {row.id: row.pace_group for row in rows if row.id in given and row.token == given[row.id].token}
+    # A host that is given back is ready when something is due, without being woken.
+    _WAKE.make(connection, [{"id": row.id, "due": due[row.id]} for row in rows if row.id in due and row.id not in held])
+    _RELEASE.make(connection, [_release_row(given[host_id]) for host_id in held])
+    leave_groups(connection, [given[host_id] for host_id in held], held, now=now)
+
+
+def _release_row(release: HostRelease) -> dict[str, Any]:
+    return {
+        "id": release.host_id,
+        "token": release.token,
+        "ready": to_micros(release.ready_at),
+        "delay": float(release.delay),
+        "failed": int(release.failed),
+        "why": storable(release.why),
+        "strain": float(release.strain),
+        "address": storable(release.address),
+        "pace_group": storable(release.pace_group),
+        "history": release.history or None,
+    }

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, insert, inspect, select, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.schema import meta, metadata
+from rehi.engines.sql.step2 import visits
 from rehi.errors import EngineError, StoreVersionError
 
 Step = Callable[[Connection], None]
@@ -17,7 +18,7 @@ _ROW = "schema"
 
 # The first step leads from version 1 to version 2, and so on. A step speaks plain SQL that holds for both databases and
 # never uses schema.py, which moves on.
-STEPS: tuple[Step, ...] = ()
+STEPS: tuple[Step, ...] = (visits,)
 
 
 def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
@@ -31,7 +32,7 @@ def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
         version = _version_if_any(connection, database, wanted)
         if version is None:
             _make(connection, database)
-            version = wanted if steps == STEPS else _FIRST
+            version = _FIRST + len(STEPS)
         for step in steps[version - _FIRST :]:
             step(connection)
         connection.execute(update(meta).where(meta.c.name == _ROW).values(value=str(wanted)))

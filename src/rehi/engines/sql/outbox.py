@@ -15,6 +15,7 @@ from rehi.engines.sql.moment import span, to_micros
 from rehi.engines.sql.readings import record_readings
 from rehi.engines.sql.schema import blob, file, outbox, resource, version
 from rehi.engines.sql.tally import Additions
+from rehi.engines.sql.text import storable
 from rehi.model.version import Digest, RecordRef
 from rehi.model.work import GraphWork, ReadResult, ReadTask
 
@@ -28,21 +29,32 @@ class SqlOutbox:
     """The port Outbox."""
 
     database: Database
+    shared: bool  # whether every worker can read every file
 
     def claim_reads(self, *, worker: str, limit: int, ttl: float, now: datetime) -> Sequence[ReadTask]:
-        """Versions to read, the oldest first, which nobody else gets until ``ttl``."""
+        """Versions to read, the oldest first, which nobody else gets until ``ttl``.
+
+        Only those whose bytes lie in the worker's own folder, or nobody knows where; unless all workers share one.
+        """
         at = to_micros(now)
-        free = select(outbox.c.id).where(outbox.c.topic == "read", outbox.c.claimed_until <= at)
-        free = free.order_by(outbox.c.id).limit(limit)
+        free = select(outbox.c.id).where(outbox.c.topic == "read", outbox.c.claimed_until <= at).order_by(outbox.c.id)
+        # One question for each owner: asked for both at once, a database would sort all that waits.
+        asked = [free] if self.shared else [free.where(outbox.c.owner == owner) for owner in ("", storable(worker))]
 
         def work(connection: Connection) -> list[ReadTask]:
-            ids = list(connection.execute(free.with_for_update(skip_locked=True)).scalars())
+            ids: list[int] = []
+            for query in asked:
+                locked = query.limit(limit - len(ids)).with_for_update(skip_locked=True)
+                ids += connection.execute(locked).scalars() if len(ids) < limit else []
             for part in chunks(ids):
                 claim = update(outbox).where(outbox.c.id.in_(part))
                 connection.execute(claim.values(worker=worker, claimed_until=at + span(ttl)))
             return [_to_task(row) for row in gather(connection, ids, lambda part: _TASKS.where(outbox.c.id.in_(part)))]
 
-        if self.database.read(lambda connection: connection.execute(free.limit(1)).first()) is None:
+        def nothing(connection: Connection) -> bool:
+            return all(connection.execute(query.limit(1)).first() is None for query in asked)
+
+        if self.database.read(nothing):
             return []  # without waiting for those who write
         return self.database.write(work)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -18,7 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
+from rehi.engines.sql.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
+from rehi.engines.sql.question import Question
 from rehi.engines.sql.text import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
@@ -39,15 +42,13 @@ _INSERT = text(f"""
     SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
     ON CONFLICT DO NOTHING
 """)  # noqa: S608
+_INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
-_READY = text("""
-    SELECT id FROM host WHERE ready_at <= :now AND lease_until <= :now
-    ORDER BY ready_at, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
-""")
+_READY = text(f"{READY} FOR NO KEY UPDATE OF host SKIP LOCKED")
 _DUE = text(f"""
     SELECT {TASK_COLUMNS} FROM unnest(CAST(:hosts AS bigint[])) h(id) CROSS JOIN LATERAL (
         SELECT * FROM resource WHERE host_id = h.id AND due_at <= :now ORDER BY due_at, id LIMIT :limit
-    ) r {TASK_BODY} ORDER BY r.host_id, r.due_at, r.id
+    ) r {TASK_JOINS} ORDER BY r.host_id, r.due_at, r.id
 """)  # noqa: S608
 
 
@@ -93,6 +94,18 @@ class PostgresDialect:
         """After a deadlock, the other transaction has gone on and is done."""
         return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
 
+    def clock(self, connection: Connection) -> datetime:
+        """The server's clock."""
+        moment: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+        return moment.astimezone(UTC)
+
+    def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
+        """Many can write at once."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
     def guard_schema(self, connection: Connection) -> None:
         """A lock of the server, until the transaction ends."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
@@ -112,13 +125,21 @@ class PostgresDialect:
         connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
         return new
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> list[int]:
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> dict[int, str]:
         """Hosts that are ready; those that another worker is just taking are passed over."""
-        return list(connection.execute(_READY, {"now": now, "limit": limit}).scalars())
+        return {row.id: row.pace_group for row in connection.execute(_READY, {"now": now, "limit": limit})}
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Row[Any]]:
         """All hosts in one question."""
         return connection.execute(_DUE, {"hosts": list(hosts), "now": now, "limit": limit}).all()
+
+    def ask_by_url(
+        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
+    ) -> Sequence[Row[Any]]:
+        """Ask by the index's expression."""
+        how = "FOR NO KEY UPDATE OF resource" if lock else ""
+        question = Question(start, _INDEXED, "text", order="resource.id", lock=how)
+        return question.ask(connection, [url[:HEAD] + tail_of(url) for url in urls])
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these, by the index's expression."""
@@ -134,7 +155,7 @@ class PostgresDialect:
 
 
 def _indexed() -> ColumnElement[str]:
-    return literal_column(f"(left(resource.url, {HEAD}) || resource.tail)")
+    return literal_column(_INDEXED)
 
 
 def _state_of(error: BaseException | None) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, select, text, update
 
 from rehi.engines.sql.database import Database, chunks, gather, run_many
 from rehi.engines.sql.entities import replace_mentions
-from rehi.engines.sql.files import keep_files, place_of
+from rehi.engines.sql.files import File, keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
 from rehi.engines.sql.insertion import Insertion, newest
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
@@ -136,7 +136,7 @@ def _count(additions: Additions, source_id: int | None, media_type: str, languag
 
 
 def _document_row(
-    resource_id: int, version_id: int, facts: DocumentFacts, names: int, files: dict[str, int]
+    resource_id: int, version_id: int, facts: DocumentFacts, names: int, files: Mapping[str, File]
 ) -> dict[str, Any]:
     return {
         "resource_id": resource_id,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection
 
-from rehi.engines.sql.database import Database, gather, run_many
+from rehi.engines.sql.change import Change
+from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialect import NewResource
 from rehi.engines.sql.hosts import ensure_hosts, origin_of
-from rehi.engines.sql.schema import blob, resource
+from rehi.engines.sql.question import Question
+from rehi.engines.sql.schema import resource
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import tail_of
 
@@ -38,14 +40,30 @@ class ResourceState:
     media_type: str
     etag: str
     last_modified: str
+    failing_since: int | None
+    gone_at: int | None
+    remarked: int
+    history: bytes | None
 
 
-_CHANGED = (
-    "state", "due_at", "status", "failures", "versions", "blob_id", "visited_at", "changed_at", "media_type", "etag",
-    "last_modified",
-)  # fmt: skip
-_UPDATE = update(resource).where(resource.c.id == bindparam("row")).values({name: bindparam(name) for name in _CHANGED})
-_COLUMNS = [resource.c[name] for name in ResourceState.__dataclass_fields__ if name != "digest"]
+_CHANGED = {
+    "state": "text", "due_at": "bigint", "status": "bigint", "failures": "bigint", "versions": "bigint",
+    "blob_id": "bigint", "visited_at": "bigint", "changed_at": "bigint", "media_type": "text", "etag": "text",
+    "last_modified": "text", "failing_since": "bigint", "gone_at": "bigint", "remarked": "bigint", "history": "bytea",
+}  # fmt: skip
+_CHANGE = Change(
+    resource,
+    {"id": "bigint", **_CHANGED},
+    {name: f"new.{name}" for name in _CHANGED},
+    where="resource.id = new.id",
+)
+_NAMES = ("id", *_CHANGED)
+_values_of = attrgetter(*_NAMES)
+_COLUMNS = ", ".join(
+    "digest" if name == "digest" else f"resource.{name}" for name in ResourceState.__dataclass_fields__
+)
+_STATES = f"SELECT {_COLUMNS} FROM resource LEFT JOIN blob ON blob.id = resource.blob_id"  # noqa: S608
+_BY_ID = Question(_STATES, "resource.id", "bigint", order="resource.id", lock="FOR NO KEY UPDATE OF resource")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +78,7 @@ class Wanted:
 
 def find_ids(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, int]:
     """The ids of the URLs that are known."""
-    query = select(resource.c.id, resource.c.url)
-    rows = gather(connection, sorted(set(urls)), lambda part: query.where(database.dialect.url_in(part)))
+    rows = database.dialect.ask_by_url(connection, "SELECT id, url FROM resource", urls)
     return {row.url: row.id for row in rows}
 
 
@@ -83,21 +100,28 @@ def ensure_resources(
     return found, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}
 
 
+def lock_urls(
+    connection: Connection, database: Database, wanted: Sequence[Wanted], additions: Additions
+) -> dict[str, ResourceState]:
+    """The rows of URLs, which nobody else changes until the transaction ends; those that are new are entered."""
+    urls = {want.url for want in wanted}
+    found = _lock(connection, database, urls)
+    if len(found) < len(urls):
+        ensure_resources(connection, database, [want for want in wanted if want.url not in found], additions)
+        found |= _lock(connection, database, urls - found.keys())
+    return found
+
+
+def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, ResourceState]:
+    rows = database.dialect.ask_by_url(connection, _STATES, urls, lock=True)
+    return {row.url: ResourceState(**row._mapping) for row in rows}
+
+
 def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceState]:
     """The rows of resources, which nobody else changes until the transaction ends."""
-    query = select(*_COLUMNS).order_by(resource.c.id).with_for_update(key_share=True)
-    rows = gather(connection, sorted(set(ids)), lambda part: query.where(resource.c.id.in_(part)))
-    blobs = {row.blob_id for row in rows if row.blob_id is not None}
-    digests = {
-        row.id: row.digest
-        for row in gather(connection, blobs, lambda part: select(blob.c.id, blob.c.digest).where(blob.c.id.in_(part)))
-    }
-    return {row.id: ResourceState(**row._mapping, digest=digests.get(row.blob_id)) for row in rows}
+    return {row.id: ResourceState(**row._mapping) for row in _BY_ID.ask(connection, sorted(set(ids)))}
 
 
 def write_resources(connection: Connection, states: Iterable[ResourceState]) -> None:
     """Store changed rows; redirects are stored by themselves."""
-    rows: list[dict[str, Any]] = [
-        {"row": state.id, **{name: getattr(state, name) for name in _CHANGED}} for state in states
-    ]
-    run_many(connection, _UPDATE, rows)
+    _CHANGE.make(connection, [dict(zip(_NAMES, _values_of(state), strict=True)) for state in states])

@@ -18,7 +18,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
     Table,
     Text,
@@ -26,130 +25,97 @@ from sqlalchemy import (
     literal_column,
     text,
 )
-from sqlalchemy.dialects import postgresql
 
+from rehi.engines.sql.columns import BYTEWISE, ID, measure, metadata, number, words
+from rehi.engines.sql.hosttables import host, orders, pace_group, probe, robots
 from rehi.engines.sql.text import HEAD
+from rehi.engines.sql.updatetables import update_round, update_share
 
-metadata = MetaData()
-
-_ID = BigInteger().with_variant(Integer, "sqlite")
-# Byte order is the order of URLs, and what prefix searches by range need.
-_BYTEWISE = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
-
-
-def _words(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False, server_default="")
-
-
-def _number(name: str) -> Column[int]:
-    return Column(name, BigInteger, nullable=False, server_default="0")
-
+__all__ = [
+    "blob", "document", "entity", "file", "form", "host", "mention", "meta", "metadata", "orders", "outbox",
+    "pace_group", "probe", "problem", "resource", "robots", "source", "tally", "update_round", "update_share",
+    "version", "visit",
+]  # fmt: skip
 
 meta = Table("meta", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
 source = Table(
     "source",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("key", LargeBinary, nullable=False, unique=True),  # location and name
     Column("kind", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("location", Text, nullable=False),
-    _number("size"),
-    _number("added_at"),
+    number("size"),
+    number("added_at"),
     Column("state", Text, nullable=False),
-    _number("position"),
+    number("position"),
+    words("policy"),
+    measure("weight", "1"),
 )
 
 # Source 0 is the whole house. Writers add to rows of their own slot, so that on PostgreSQL they don't wait for each other.
 tally = Table(
     "tally",
     metadata,
-    Column("source_id", _ID, primary_key=True, autoincrement=False),
+    Column("source_id", ID, primary_key=True, autoincrement=False),
     Column("what", Text, primary_key=True),
     Column("slot", SmallInteger, primary_key=True, autoincrement=False),
     Column("n", Float(53), nullable=False),
 )
 
-host = Table(
-    "host",
-    metadata,
-    Column("id", _ID, primary_key=True),
-    Column("key", LargeBinary, nullable=False, unique=True),
-    Column("origin", Text, nullable=False),
-    Column("name", Text, nullable=False),  # the origin without its scheme
-    Column("ready_at", BigInteger),  # NULL: nothing is due, ever
-    _number("not_before"),  # politeness, whatever is due
-    Column("token", Text),
-    Column("worker", Text),
-    _number("lease_until"),  # 0: not leased
-    _number("leases"),
-    Column("delay", Float(53), nullable=False, server_default="0"),
-    _number("failures"),
-)
-Index("host_ready", host.c.ready_at)
-Index(
-    "host_leased",
-    host.c.lease_until,
-    sqlite_where=text("lease_until > 0"),
-    postgresql_where=text("lease_until > 0"),
-)
-
-# Apart from the host, whose row is rewritten at each lease.
-robots = Table(
-    "robots",
-    metadata,
-    Column("host_id", _ID, ForeignKey("host.id"), primary_key=True, autoincrement=False),
-    Column("status", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("fetched_at", BigInteger, nullable=False),
-)
-
 file = Table(
     "file",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("key", LargeBinary, nullable=False, unique=True),
     Column("name", Text, nullable=False),
-    _number("known_end"),
+    number("known_end"),
+    words("owner"),  # the worker in whose folder it lies; empty for those from before that was noted
 )
 
 blob = Table(
     "blob",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("digest", Text, nullable=False, unique=True),
-    _number("size"),
-    Column("file_id", _ID, ForeignKey("file.id"), nullable=False),
-    _number("offset"),
-    _number("length"),
+    number("size"),
+    Column("file_id", ID, ForeignKey("file.id"), nullable=False),
+    number("offset"),
+    number("length"),
 )
 
 resource = Table(
     "resource",
     metadata,
-    Column("id", _ID, primary_key=True),
-    Column("url", _BYTEWISE, nullable=False),
-    Column("tail", _BYTEWISE, nullable=False, server_default=""),
+    Column("id", ID, primary_key=True),
+    Column("url", BYTEWISE, nullable=False),
+    Column("tail", BYTEWISE, nullable=False, server_default=""),
     # Not declared as foreign keys: they are always found or made in the same transaction and never deleted, and on
     # PostgreSQL the checks took half of the intake's time (14,000 rows/s with them, 28,500 without, in one run).
-    Column("host_id", _ID, nullable=False),
-    Column("source_id", _ID),
+    Column("host_id", ID, nullable=False),
+    Column("source_id", ID),
     Column("state", Text, nullable=False, server_default="waiting"),
     Column("due_at", BigInteger),
-    _number("status"),
-    _number("failures"),
-    _number("hops"),
-    _number("versions"),
-    _number("read_number"),  # the newest version of which a reading is on record
-    _number("statements"),
-    Column("blob_id", _ID, ForeignKey("blob.id")),  # of the newest version
-    Column("redirect_to", _ID, ForeignKey("resource.id")),
+    number("status"),
+    number("failures"),
+    number("hops"),
+    number("versions"),
+    number("read_number"),  # the newest version of which a reading is on record
+    number("statements"),
+    Column("blob_id", ID, ForeignKey("blob.id")),  # of the newest version
+    Column("redirect_to", ID, ForeignKey("resource.id")),
     Column("visited_at", BigInteger),
     Column("changed_at", BigInteger),
-    _words("media_type"),
-    _words("etag"),
-    _words("last_modified"),
+    words("media_type"),
+    words("etag"),
+    words("last_modified"),
+    Column("failing_since", BigInteger),
+    Column("gone_at", BigInteger),
+    number("remarked"),  # 1: on the problems list, though its last visit did not fail
+    measure("promised"),
+    Column("history", LargeBinary),
 )
 Index("resource_url", resource.c.url, unique=True).ddl_if(dialect="sqlite")
 # One expression, so that the planner knows it to be unique; with two it read the whole table before the first ANALYZE.
@@ -173,13 +139,13 @@ Index(
 visit = Table(
     "visit",
     metadata,
-    Column("resource_id", _ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
+    Column("resource_id", ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
     Column("at", BigInteger, primary_key=True, autoincrement=False),
     Column("outcome", Text, nullable=False),
-    _number("status"),
-    Column("seconds", Float(53), nullable=False, server_default="0"),
-    _number("size"),
-    Column("file_id", _ID, ForeignKey("file.id")),
+    number("status"),
+    measure("seconds"),
+    number("size"),
+    Column("file_id", ID, ForeignKey("file.id")),
     Column("offset", BigInteger),
     Column("length", BigInteger),
     sqlite_with_rowid=False,
@@ -188,31 +154,31 @@ visit = Table(
 version = Table(
     "version",
     metadata,
-    Column("id", _ID, primary_key=True),
-    Column("resource_id", _ID, ForeignKey("resource.id"), nullable=False),
+    Column("id", ID, primary_key=True),
+    Column("resource_id", ID, ForeignKey("resource.id"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("taken_at", BigInteger, nullable=False),
-    Column("blob_id", _ID, ForeignKey("blob.id"), nullable=False),
-    _words("media_type"),
-    _number("status"),
-    Column("file_id", _ID, ForeignKey("file.id"), nullable=False),
-    _number("offset"),
-    _number("length"),
+    Column("blob_id", ID, ForeignKey("blob.id"), nullable=False),
+    words("media_type"),
+    number("status"),
+    Column("file_id", ID, ForeignKey("file.id"), nullable=False),
+    number("offset"),
+    number("length"),
 )
 Index("version_number", version.c.resource_id, version.c.number, unique=True)
 
 document = Table(
     "document",
     metadata,
-    Column("resource_id", _ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
-    Column("version_id", _ID, ForeignKey("version.id"), nullable=False),
-    _words("media_type"),
-    _words("title"),
-    _words("searched"),  # the title in lower case
-    _words("language"),
-    _number("characters"),
-    _number("names"),
-    Column("file_id", _ID, ForeignKey("file.id")),
+    Column("resource_id", ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
+    Column("version_id", ID, ForeignKey("version.id"), nullable=False),
+    words("media_type"),
+    words("title"),
+    words("searched"),  # the title in lower case
+    words("language"),
+    number("characters"),
+    number("names"),
+    Column("file_id", ID, ForeignKey("file.id")),
     Column("offset", BigInteger),
     Column("length", BigInteger),
 )
@@ -220,14 +186,14 @@ document = Table(
 entity = Table(
     "entity",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("key", LargeBinary, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
     Column("slug", Text, nullable=False),
-    _words("name"),
-    _words("given"),
-    _words("family"),
-    _number("documents"),
+    words("name"),
+    words("given"),
+    words("family"),
+    number("documents"),
 )
 Index("entity_documents", entity.c.documents)
 
@@ -235,15 +201,15 @@ Index("entity_documents", entity.c.documents)
 form = Table(
     "form",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("key", LargeBinary, nullable=False, unique=True),
-    Column("entity_id", _ID, ForeignKey("entity.id"), nullable=False),
+    Column("entity_id", ID, ForeignKey("entity.id"), nullable=False),
     Column("what", Text, nullable=False),  # "name" or "lemma"
     Column("text", Text, nullable=False),
-    _words("given"),
-    _words("family"),
-    Column("folded", _BYTEWISE, nullable=False),
-    _number("documents"),
+    words("given"),
+    words("family"),
+    Column("folded", BYTEWISE, nullable=False),
+    number("documents"),
 )
 Index("form_entity", form.c.entity_id)
 Index("form_folded", form.c.folded)
@@ -251,9 +217,9 @@ Index("form_folded", form.c.folded)
 mention = Table(
     "mention",
     metadata,
-    Column("resource_id", _ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
-    Column("entity_id", _ID, ForeignKey("entity.id"), primary_key=True, autoincrement=False),
-    _number("count"),
+    Column("resource_id", ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
+    Column("entity_id", ID, ForeignKey("entity.id"), primary_key=True, autoincrement=False),
+    number("count"),
     Column("forms", Text, nullable=False),  # the ids of its forms, in order, with blanks between
     sqlite_with_rowid=False,
 )
@@ -262,17 +228,17 @@ Index("mention_entity", mention.c.entity_id, mention.c.resource_id)
 problem = Table(
     "problem",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("key", LargeBinary, nullable=False, unique=True),  # stage and subject
     Column("stage", Text, nullable=False),
     Column("code", Text, nullable=False),
     Column("subject", Text, nullable=False),
-    _words("message"),
-    _words("next_step"),
-    _words("advice"),
-    _number("count"),
-    _number("first_at"),
-    _number("last_at"),
+    words("message"),
+    words("next_step"),
+    words("advice"),
+    number("count"),
+    number("first_at"),
+    number("last_at"),
 )
 Index("problem_last", problem.c.last_at, problem.c.id)
 Index("problem_stage", problem.c.stage, problem.c.last_at, problem.c.id)
@@ -281,16 +247,24 @@ Index("problem_stage", problem.c.stage, problem.c.last_at, problem.c.id)
 outbox = Table(
     "outbox",
     metadata,
-    Column("id", _ID, primary_key=True),
+    Column("id", ID, primary_key=True),
     Column("topic", Text, nullable=False),
-    Column("subject", _ID, nullable=False),
-    Column("version_id", _ID, ForeignKey("version.id")),
-    _number("attempts"),
+    Column("subject", ID, nullable=False),
+    Column("version_id", ID, ForeignKey("version.id")),
+    number("attempts"),
     Column("worker", Text),
-    _number("claimed_until"),
+    number("claimed_until"),
+    words("owner"),  # of the file with the bytes that are to be read
     sqlite_autoincrement=True,  # an id that the graph's writer still holds must never come again
 )
 Index("outbox_topic", outbox.c.topic, outbox.c.id)
+Index(
+    "outbox_read",
+    outbox.c.owner,
+    outbox.c.id,
+    sqlite_where=text("topic = 'read'"),
+    postgresql_where=text("topic = 'read'"),
+)
 Index("outbox_subject", outbox.c.topic, outbox.c.subject)
 Index(
     "outbox_worker",

@@ -103,6 +103,12 @@ class SqlSources:
         )
         self.database.write(lambda c: c.execute(update(table).where(table.c.id == source_id).values(**values)))
 
+    def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
+        """Say when the source's resources are to be visited again, and how much they matter; NotFound if there is none."""
+        change = update(table).where(table.c.id == source_id).values(policy=storable(policy), weight=weight)
+        if not self.database.write(lambda connection: connection.execute(change).rowcount):
+            raise NotFound(f"there is no source {source_id}")
+
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""
 
@@ -135,5 +141,7 @@ def _to_source(row: Any, counts: Mapping[str, float]) -> Source:
         added_at=from_micros(row.added_at),
         state=SourceState(row.state),
         position=row.position,
+        policy=row.policy,
+        weight=row.weight,
         counts=counts,
     )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import URL, ColumnElement, Connection, Engine, Row, create_engine, event, func, text
 from sqlalchemy.exc import DBAPIError
 
-from rehi.engines.sql.dialect import TASK_BODY, TASK_COLUMNS, NewResource
+from rehi.engines.sql.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
+from rehi.engines.sql.question import Question
 from rehi.engines.sql.schema import resource
+from rehi.engines.sql.turn import Turn
 from rehi.errors import DiskFull, EngineError, UserError
 
 _TIMEOUT = 30.0  # seconds to wait for another writer, unless the address says ?timeout=
@@ -32,13 +36,11 @@ _COMPLAINTS = {
 }
 
 _INSERT = """INSERT OR IGNORE INTO resource (host_id, url, tail, source_id, due_at, hops) VALUES (?, ?, ?, ?, ?, ?)"""
-_READY = text("""
-    SELECT id FROM host WHERE ready_at <= :now AND lease_until <= :now ORDER BY ready_at, id LIMIT :limit
-""")
+_READY = text(READY)
 _DUE = f"""
     SELECT {TASK_COLUMNS}
     FROM (SELECT * FROM resource WHERE host_id = :host AND due_at <= :now ORDER BY due_at, id LIMIT :limit) r
-    {TASK_BODY} ORDER BY r.due_at, r.id
+    {TASK_JOINS} ORDER BY r.due_at, r.id
 """  # noqa: S608
 
 
@@ -53,6 +55,7 @@ class SqliteDialect:
             raise EngineError("a SQLite catalogue needs the path of a file, as in sqlite:////var/lib/rehi/catalogue.db")
         self._path = url.database
         self._timeout = _timeout_of(url)
+        self._turn = Turn(url.database)
         self._url = URL.create("sqlite", database=url.database)
 
     def engine(self) -> Engine:
@@ -105,6 +108,18 @@ class SqliteDialect:
         """Never: a writer has the database for itself."""
         return False
 
+    def clock(self, connection: Connection) -> datetime:
+        """This machine's clock: all who share the file are on it."""
+        return datetime.now(UTC)
+
+    def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
+        """Queue with all who write to the file."""
+        return self._turn.take(urgent=urgent)
+
+    def close(self) -> None:
+        """Leave the queue."""
+        self._turn.close()
+
     def guard_schema(self, connection: Connection) -> None:
         """The writing transaction is the guard."""
 
@@ -119,9 +134,9 @@ class SqliteDialect:
         driver.executemany(_INSERT, rows)
         return driver.total_changes - before
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> list[int]:
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> dict[int, str]:
         """Hosts that are ready; the writing transaction is the lock."""
-        return list(connection.execute(_READY, {"now": now, "limit": limit}).scalars())
+        return {row.id: row.pace_group for row in connection.execute(_READY, {"now": now, "limit": limit})}
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Row[Any]]:
         """One question for each host: without a network between, that is the fastest."""
@@ -129,6 +144,12 @@ class SqliteDialect:
         for host in hosts:
             rows.extend(connection.execute(text(_DUE), {"host": host, "now": now, "limit": limit}))
         return rows
+
+    def ask_by_url(
+        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
+    ) -> Sequence[Row[Any]]:
+        """Ask by the URLs themselves; the writing transaction is the lock."""
+        return Question(start, "url", "text", order="resource.id").ask(connection, urls)
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, select
 
@@ -12,6 +13,7 @@ from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.schema import tally
 
 HOUSE = 0  # the source id that stands for all of them
+DAYS = -1  # the one under which visits are counted by day
 
 _UNIQUE = ("source_id", "what", "slot")
 _ADD = Insertion(tally, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "tally.n + new.n"})
@@ -32,14 +34,23 @@ class Additions:
         """Add to a number of the whole house."""
         self._numbers[HOUSE, what] += n
 
+    def add_to_day(self, day: datetime) -> None:
+        """Count a visit on its day."""
+        self._numbers[DAYS, day_of(day)] += 1
+
     def write(self, connection: Connection, database: Database) -> None:
         """Add everything to what is stored, always in the same order."""
         rows = [
-            {"source_id": source_id, "what": what, "slot": database.slot, "n": n}
+            {"source_id": source_id, "what": what, "slot": database.slot, "n": float(n)}
             for (source_id, what), n in sorted(self._numbers.items())
             if n
         ]
         _ADD.enter(connection, rows)
+
+
+def day_of(moment: datetime) -> str:
+    """A moment's day, in UTC."""
+    return moment.astimezone(UTC).date().isoformat()
 
 
 def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:

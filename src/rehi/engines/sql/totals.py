@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, text
 
 from rehi.engines.sql.moment import to_micros
 from rehi.engines.sql.schema import host, outbox, problem, source
-from rehi.engines.sql.tally import HOUSE, counts_of
+from rehi.engines.sql.tally import DAYS, HOUSE, counts_of, day_of
 from rehi.model.document import NameKind
 from rehi.model.listing import Totals
 
@@ -46,6 +46,17 @@ def add_up(connection: Connection, now: datetime) -> Totals:
         media_types=_under(kept, "type:"),
         languages=_under(kept, "language:"),
     )
+
+
+def count_due(connection: Connection, until: int) -> int:
+    """How many URLs are due until then."""
+    waiting = _under(counts_of(connection, [HOUSE])[HOUSE], "state:").get("waiting", 0)
+    return waiting + int(connection.execute(_AGAIN, {"now": until}).scalar_one())
+
+
+def count_visits(connection: Connection, day: datetime) -> int:
+    """How many visits there were on a day."""
+    return int(counts_of(connection, [DAYS])[DAYS].get(day_of(day), 0))
 
 
 def count_resources(connection: Connection) -> int:

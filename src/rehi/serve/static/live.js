@@ -1,4 +1,5 @@
-// Keeps the numbers of a [data-live] section fresh, once a second, for as long as the page is looked at.
+// Keeps the numbers of a [data-live] section fresh, once a second, for as long as the page is looked at; and the
+// [data-part]s of a page, tables and pictures, every other second from the page itself.
 "use strict";
 
 const read = (object, path) => path.split(".").reduce((at, key) => (at == null ? undefined : at[key]), object);
@@ -35,3 +36,26 @@ for (const section of document.querySelectorAll("[data-live]")) {
     }
   }, 1000);
 }
+
+async function redraw() {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-part]")) {
+    const next = fresh.getElementById(part.id);
+    // Whoever is at a link in it, with the keyboard, must not lose their place.
+    if (!next || next.innerHTML === part.innerHTML || part.contains(document.activeElement)) continue;
+    part.replaceChildren(...document.importNode(next, true).childNodes);
+  }
+}
+
+async function keepDrawing() {
+  try {
+    if (!document.hidden) await redraw();
+  } catch {
+    // As above.
+  }
+  setTimeout(keepDrawing, 2000);
+}
+
+if (document.querySelector("[data-part]")) setTimeout(keepDrawing, 2000);

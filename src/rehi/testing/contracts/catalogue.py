@@ -6,14 +6,28 @@ A subclass gives a fixture ``catalogue`` that opens an empty one.
 from __future__ import annotations
 
 from rehi.ports import Catalogue
+from rehi.testing.contracts.catalogue_absence import AbsenceContract
 from rehi.testing.contracts.catalogue_frontier import FrontierContract
+from rehi.testing.contracts.catalogue_hosts import HostsContract
 from rehi.testing.contracts.catalogue_index import IndexContract
 from rehi.testing.contracts.catalogue_outbox import OutboxContract
+from rehi.testing.contracts.catalogue_paces import PacesContract
 from rehi.testing.contracts.catalogue_sources import SourcesContract
+from rehi.testing.contracts.catalogue_updates import UpdatesContract
 from rehi.testing.contracts.catalogue_visits import VisitsContract
 
 
-class CatalogueContract(SourcesContract, FrontierContract, VisitsContract, OutboxContract, IndexContract):
+class CatalogueContract(
+    SourcesContract,
+    FrontierContract,
+    PacesContract,
+    HostsContract,
+    UpdatesContract,
+    VisitsContract,
+    AbsenceContract,
+    OutboxContract,
+    IndexContract,
+):
     """Everything that the catalogue promises."""
 
     def test_it_says_what_it_is(self, catalogue: Catalogue) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rehi.errors import Disposition, NotFound, NotText, ReaderCrashed, Unreadable
@@ -34,30 +36,40 @@ class OutboxContract:
 
     def test_a_new_version_waits_to_be_read(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        catalogue.record([came(A, "one", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         assert (task.url, task.source_id, task.digest, task.size) == (A, source.id, digest_of("one"), 3)
         assert (task.body, task.media_type, task.attempts) == (RecordRef("a.warc.gz", 1000, 100), "text/html", 0)
         assert task.version_id == catalogue.versions(A)[0].id
 
     def test_a_claimed_task_is_nobody_elses_until_the_claim_ends(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1), came(B, "two", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1), came(B, "two", 1)], [], worker="", now=at(1))
         assert [task.url for task in claim(catalogue, 1, limit=1)] == [A]
         assert [task.url for task in claim(catalogue, 1, worker="two")] == [B]
         assert claim(catalogue, 60, worker="three") == []
         assert [task.url for task in claim(catalogue, 61, worker="three")] == [A, B]
 
     def test_a_worker_that_starts_again_forgets_its_claims(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1)], [], worker="", now=at(1))
         claim(catalogue, 1, worker="w")
         catalogue.forget_leases(worker="other")
         assert claim(catalogue, 1) == []
         catalogue.forget_leases(worker="w")
         assert len(claim(catalogue, 1)) == 1
 
+    def test_a_worker_reads_what_lies_in_its_own_folder(self, catalogue: Catalogue) -> None:
+        here, there = RecordRef("one.warc.gz", 0, 9), RecordRef("two.warc.gz", 0, 9)
+        catalogue.record([came(A, "one", 1, ref=here)], [], worker="one", now=at(1))
+        catalogue.record([came(B, "two", 1, ref=there)], [], worker="two", now=at(1))
+        duplicate = replace(came("http://c.ee/", "one", 2, ref=RecordRef("two.warc.gz", 9, 9)), body=here)
+        catalogue.record([duplicate], [], worker="two", now=at(2))
+        assert [task.url for task in claim(catalogue, 2, worker="two")] == [B]
+        assert [task.url for task in claim(catalogue, 2, worker="three")] == []
+        assert [task.url for task in claim(catalogue, 2, worker="one")] == [A, "http://c.ee/"]
+
     def test_a_reading_is_on_record_once(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        catalogue.record([came(A, "one", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         for _ in range(3):
             catalogue.record_reads([understood(task, says("Katrin Paio", count=3))] * 2, now=at(2))
@@ -84,7 +96,7 @@ class OutboxContract:
         assert (counts["documents"], counts["names"]) == (1, 6)
 
     def test_an_older_version_read_late_changes_nothing(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], now=at(2))
+        catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         catalogue.record_reads([understood(new, place("Narva"))], now=at(3))
         catalogue.record_reads([understood(old, place("Tartu"))], now=at(4))
@@ -92,14 +104,14 @@ class OutboxContract:
         assert claim(catalogue, 999) == []
 
     def test_two_versions_in_one_batch_leave_the_newer(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], now=at(2))
+        catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         catalogue.record_reads([understood(new, place("Narva")), understood(old, place("Tartu"))], now=at(3))
         assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
         assert catalogue.totals(now=at(3)).entities[NameKind.PLACE] == 1
 
     def test_what_is_to_be_tried_again_is_counted_until_it_is_set_aside(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         for attempt, next_step in enumerate((Disposition.RETRY, Disposition.RETRY, Disposition.QUARANTINE)):
             (task,) = claim(catalogue, 1)
             assert task.attempts == attempt
@@ -112,7 +124,7 @@ class OutboxContract:
     def test_a_version_that_cant_be_read_takes_the_document_away(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1, title="Tartu")
         drain(catalogue)
-        catalogue.record([came(A, "two", 2)], [], now=at(2))
+        catalogue.record([came(A, "two", 2)], [], worker="one", now=at(2))
         (task,) = claim(catalogue, 2)
         catalogue.record_reads([misread(task, Unreadable("not a PDF"))], now=at(3))
         assert (catalogue.document(row).title, catalogue.derived_of(row), catalogue.names_on(row)) == ("", None, [])
@@ -125,7 +137,7 @@ class OutboxContract:
         assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
 
     def test_after_a_newer_version_failed_an_older_one_is_not_put_back(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], now=at(2))
+        catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         catalogue.record_reads([misread(new, Unreadable("no"))], now=at(3))
         catalogue.record_reads([understood(old, place("Tartu"))], now=at(4))
@@ -134,7 +146,7 @@ class OutboxContract:
 
     def test_what_holds_no_text_is_no_problem(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        catalogue.record([came(A, "one", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         catalogue.record_reads([misread(claim(catalogue, 1)[0], NotText("an image"))], now=at(2))
         assert catalogue.problems(stage=None, page=Page()) == ([], 0)
         assert catalogue.source(source.id).counts["not-text"] == 1
@@ -152,16 +164,16 @@ class OutboxContract:
 
     def test_one_telling_finishes_all_rows_of_a_subject(self, catalogue: Catalogue) -> None:
         for when in range(5):
-            catalogue.record([came(A, f"body {when}", when)], [], now=at(when))
+            catalogue.record([came(A, f"body {when}", when)], [], worker="one", now=at(when))
         work = catalogue.graph_work(limit=1)
         assert (len(work.ids), len(work.resources), len(work.resources[0].versions)) == (5, 1, 5)
         catalogue.graph_done(work, statements={})
         assert not catalogue.graph_work(limit=9)
 
     def test_what_changes_while_the_graph_is_written_is_told_again(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A, "one", 1)], [], now=at(1))
+        catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         work = catalogue.graph_work(limit=9)
-        catalogue.record([came(A, "two", 2)], [], now=at(2))
+        catalogue.record([came(A, "two", 2)], [], worker="one", now=at(2))
         catalogue.graph_done(work, statements={})
         assert len(catalogue.graph_work(limit=9).resources[0].versions) == 2
 

@@ -114,7 +114,7 @@ def misread(task: ReadTask, error: RehiError, next_step: Disposition | None = No
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
     """Visit a URL and read what came; the resource's id."""
-    catalogue.record([came(url, body, when)], [], now=at(when))
+    catalogue.record([came(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
         catalogue.record_reads([understood(task, *identities, title=title or url)], now=at(when))
     return catalogue.resource_id(url)

@@ -60,6 +60,17 @@ class SourcesContract:
         catalogue.mark_source(source.id, SourceState.DONE, position=21)
         assert catalogue.source(source.id).position == 21
 
+    def test_a_sources_policy_comes_with_its_tasks(self, catalogue: Catalogue) -> None:
+        source = add(catalogue, "http://a.ee/")
+        assert (source.policy, source.weight) == ("", 1.0)
+        catalogue.set_policy(source.id, policy="latency 15m", weight=2.5)
+        found = catalogue.source(source.id)
+        assert (found.policy, found.weight, catalogue.sources()) == ("latency 15m", 2.5, [found])
+        (task,) = lease_one(catalogue).tasks
+        assert (task.policy, task.weight) == ("latency 15m", 2.5)
+        with pytest.raises(NotFound):
+            catalogue.set_policy(source.id + 99, policy="", weight=1.0)
+
     def test_what_a_log_says_wrong_is_a_problem(self, catalogue: Catalogue) -> None:
         from rehi.model.listing import Page
 

@@ -33,11 +33,22 @@ class SeenRequest:
 class WorldServer:
     """Serves a practice web from a thread of its own while the ``with`` block lasts."""
 
-    def __init__(self, world: World, host: str = "127.0.0.1", port: int = 0, *, remember: int = 100_000) -> None:
+    def __init__(
+        self,
+        world: World,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        remember: int = 100_000,
+        latency: float = 0.0,
+    ) -> None:
         self.world = world
         self.host = host
         self.port = port
+        self.latency = latency  # seconds that every answer takes
         self.counts: Counter[str] = Counter()  # requests by host
+        self.at_once: Counter[str] = Counter()  # the most requests at the same time, by host
+        self._under_way: Counter[str] = Counter()
         self._seen: deque[SeenRequest] = deque(maxlen=remember)
         self._connections: set[_Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -101,6 +112,12 @@ class WorldServer:
         """Remember a request."""
         self.counts[request.host] += 1
         self._seen.append(SeenRequest(request.host, request.target, time.monotonic()))
+        self._under_way[request.host] += 1
+        self.at_once[request.host] = max(self.at_once[request.host], self._under_way[request.host])
+
+    def answered(self, request: Request) -> None:
+        """A request has got all the answer that it gets."""
+        self._under_way[request.host] -= 1
 
     def joined(self, connection: _Connection) -> None:
         """Somebody has connected."""
@@ -190,12 +207,18 @@ class _Connection(asyncio.Protocol):
         server.note(request)
         if request.method not in ("GET", "HEAD"):
             self._say(Reply(status=405, headers=(("Allow", "GET, HEAD"),)), request)
+            server.answered(request)
             return
         answer: Answer | None = server.world.answer(request.host, request.target, server.world.clock.now())
         if isinstance(answer, Conduct):
-            self._conduct = self._loop.create_task(self._misbehave(answer))
+            self._conduct = self._loop.create_task(self._misbehave(answer, request))
+            return
+        reply = answer or Reply(status=404, body=b"Sellist masinat siin ei ole.\n")
+        if server.latency:
+            self._conduct = self._loop.create_task(self._say_late(reply, request))
         else:
-            self._say(answer or Reply(status=404, body=b"Sellist masinat siin ei ole.\n"), request)
+            self._say(reply, request)
+            server.answered(request)
 
     def _say(self, reply: Reply, request: Request, *, keep: bool = True) -> None:
         assert self._transport is not None
@@ -204,12 +227,25 @@ class _Connection(asyncio.Protocol):
         if not keep:
             self._transport.close()
 
-    async def _misbehave(self, conduct: Conduct) -> None:
+    async def _say_late(self, reply: Reply, request: Request) -> None:
+        try:
+            await asyncio.sleep(self._server.latency)
+            if self._transport is not None and not self._transport.is_closing():
+                self._say(reply, request)
+        finally:
+            self._server.answered(request)
+        self._conduct = None
+        self.data_received(b"")
+
+    async def _misbehave(self, conduct: Conduct, request: Request) -> None:
         assert self._transport is not None
-        for step in conduct.steps():
-            if self._transport.is_closing():
-                return
-            await self._do(step, self._transport)
+        try:
+            for step in conduct.steps():
+                if self._transport.is_closing():
+                    return
+                await self._do(step, self._transport)
+        finally:
+            self._server.answered(request)
         self._transport.close()
 
     async def _do(self, step: Step, transport: asyncio.Transport) -> None:

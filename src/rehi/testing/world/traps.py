@@ -112,11 +112,12 @@ def _failures() -> list[Resource]:
     for status in _FAILURES:
         more = (("Retry-After", "1"),) if status in (429, 503) else ()
         reply = Reply(status=status, headers=(("Content-Type", "text/html; charset=utf-8"), *more), body=_sorry(status))
+        code = "overloaded" if more else "bad-status"
         url = f"{base}/{status}"
-        traps.append(Trap(url=url, about=f"status-{status}", expect=("bad-status",), answer=reply, status=status))
+        traps.append(Trap(url=url, about=f"status-{status}", expect=(code,), answer=reply, status=status))
     nothing = Reply(headers=(("Content-Type", "text/html; charset=utf-8"),))
     traps.append(Trap(url=f"{base}/tyhi", about="empty-body", expect=("ok", "unreadable", "not-text"), answer=nothing))
-    traps.append(Trap(url=f"{base}/kadunud/leht", about="soft-404", expect=("ok",), answer=_gone_softly()))
+    traps.append(Trap(url=f"{base}/kadunud/leht", about="soft-404", expect=("soft-error",), answer=_gone_softly()))
     return traps
 
 
@@ -129,5 +130,5 @@ def _gone_softly() -> Reply:
     return Reply(headers=(("Content-Type", "text/html; charset=utf-8"),), body=body)
 
 
-def _soft_404(path: str) -> Answer | None:
-    return _gone_softly() if path.startswith("/kadunud/") else None
+def _soft_404(_path: str) -> Answer | None:
+    return _gone_softly()

@@ -1,0 +1,145 @@
+"""The frontier: leases and results per second with one worker and with eight, on SQLite and on PostgreSQL.
+
+Three million URLs on 6,000 hosts, a few of them large and most small, all due. Each worker is a process of its own and
+does what the pipeline does: it holds up to 128 hosts with 20 URLs each, records its visits 50 at a time, gives hosts back
+with the record, and takes new ones for them. The web answers at once (60 % unchanged, 25 % new, 10 % failed, 5 %
+redirected), so that what is measured is the frontier alone, as full as it can be; in a real harvest it waits most of the
+time. A lease is one host with its URLs; times of leases are those of the calls that ask for them, for at most 32 hosts
+at once.
+
+Counted as well: hosts that two held at once, and visits that are not on record exactly once; none may be.
+
+The peer is a queue of jobs in a table of the same database, one URL at a time (``frontier_queue.py``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from bench.frontier_crowd import Shift, gather, sum_up
+from bench.frontier_queue import count_done, fill_queue, work_queue
+from bench.frontier_web import fill
+from bench.frontier_worker import work_leases
+from bench.result import Measure, Options, Result
+
+URLS = 3_000_000
+QUICK_URLS = 150_000
+HOSTS = 6_000
+CREWS = (1, 8)
+SECONDS = 20.0
+PEER_SECONDS = 10.0
+QUICK_SECONDS = 3.0
+P99_MS = 100.0
+TARGET = (
+    "a lease in under 100 ms (p99) with 1 and 8 workers on both engines, no host held twice, every visit there once"
+)
+
+
+def run(options: Options) -> Result:
+    """Fill each engine once, then let crews of workers loose on it."""
+    from rehi.testing.postgres import PostgresServer, find_postgres
+
+    urls = options.lines or (QUICK_URLS if options.quick else URLS)
+    ours: dict[str, Measure] = {}
+    peers: dict[str, Measure] = {}
+    with tempfile.TemporaryDirectory(prefix="rehi-bench-") as folder:
+        _refuse_small_disk(Path(folder), urls)
+        _measure("sqlite", f"sqlite:///{folder}/catalogue.db", urls, options, ours, peers)
+    if find_postgres() is None:
+        print("there is no PostgreSQL here; measured on SQLite only")
+    else:
+        with PostgresServer() as server:
+            _measure("postgresql", server.uri("bench"), urls, options, ours, peers)
+    return judge(ours, peers)
+
+
+def _measure(
+    engine: str, uri: str, urls: int, options: Options, ours: dict[str, Measure], peers: dict[str, Measure]
+) -> None:
+    seconds = fill(uri, urls=urls, hosts=min(HOSTS, urls))
+    print(f"{engine}: {urls:,} URLs taken in at {urls / seconds:,.0f} per second", flush=True)
+    queue = fill_queue(uri)
+    for crew in CREWS:
+        name = f"{engine} {crew}"
+        time = QUICK_SECONDS if options.quick else SECONDS
+        ours[name] = _show(name, measure_leases(uri, crew=crew, seconds=time))
+        time = QUICK_SECONDS if options.quick else PEER_SECONDS
+        peers[name] = _show(f"{name}, queue", measure_queue(queue, crew=crew, seconds=time))
+
+
+def measure_leases(uri: str, *, crew: int, seconds: float) -> dict[str, float]:
+    """Let a crew work on a catalogue; its numbers, with the visits that are not on record once."""
+    before = _visits(uri)
+    shifts = [Shift(uri=uri, worker=f"{crew}-{number}", seconds=seconds) for number in range(crew)]
+    numbers = sum_up(gather(work_leases, shifts))
+    numbers["amiss"] = abs(_visits(uri) - before - numbers["visits"])
+    return numbers
+
+
+def measure_queue(uri: str, *, crew: int, seconds: float) -> dict[str, float]:
+    """The same for the peer."""
+    before = count_done(uri)
+    shifts = [Shift(uri=uri, worker=f"{crew}-{number}", seconds=seconds) for number in range(crew)]
+    numbers = sum_up(gather(work_queue, shifts))
+    numbers["amiss"] = abs(count_done(uri) - before - numbers["visits"])
+    return numbers
+
+
+def _visits(uri: str) -> float:
+    """The visits on record, counted row by row; they must be as many as the catalogue says that there are."""
+    from sqlalchemy import text
+
+    from rehi.engines.sql import open_catalogue
+
+    catalogue = open_catalogue(uri)
+    try:
+        clock = partial(datetime.now, UTC)
+        held = catalogue.database.read(
+            lambda c: c.execute(text("SELECT count(*) FROM host WHERE lease_until > 0")).scalar()
+        )
+        rows: int = catalogue.database.read(lambda c: c.execute(text("SELECT count(*) FROM visit")).scalar_one())
+        told = catalogue.totals(now=clock()).visits
+    finally:
+        catalogue.close()
+    if held or rows != told:
+        raise RuntimeError(f"{held} hosts are still held, {rows} visits are on record, and {told} are told of")
+    return rows
+
+
+def judge(ours: Mapping[str, Measure], peers: Mapping[str, Measure]) -> Result:
+    """The target is for all."""
+    ok = all(
+        _number(numbers, "lease_p99_ms") < P99_MS
+        and not _number(numbers, "held_twice")
+        and not _number(numbers, "amiss")
+        for numbers in ours.values()
+    )
+    ratio = {
+        name: round(_number(numbers, "results_per_s") / _number(peers[name], "results_per_s"), 2)
+        for name, numbers in ours.items()
+    }
+    return Result(name="frontier", ok=ok, target=TARGET, ours=ours, peers=peers, ratio=ratio)
+
+
+def _number(numbers: Measure, key: str) -> float:
+    if not isinstance(numbers, Mapping):
+        raise TypeError(f"not a table of numbers: {numbers}")
+    return float(numbers[key])
+
+
+def _show(name: str, numbers: dict[str, float]) -> dict[str, float]:
+    print(f"{name:20} " + ", ".join(f"{key} {value:,}" for key, value in numbers.items()), flush=True)
+    return numbers
+
+
+def _refuse_small_disk(folder: Path, urls: int) -> None:
+    needed = urls * 1_500  # bytes: the catalogue and the queue with their logs
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        sys.exit(f"{folder} has {free / 1e9:.1f} GB free, and {needed / 1e9:.1f} are needed; set TMPDIR, or --quick")

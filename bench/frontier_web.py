@@ -1,0 +1,59 @@
+"""The web of the frontier benchmark: made-up URLs on hosts of which a few are large and most are small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from random import Random
+from time import perf_counter
+
+CLUMP = 100  # URLs of one host that follow each other, as in a log
+BATCH = 20_000
+_SECTIONS = ("uudised", "arhiiv", "avaandmed", "otsused", "protokollid", "ajalugu")
+
+
+def sizes(urls: int, hosts: int) -> list[int]:
+    """URLs of each host after Zipf's law, the largest first, at least one, as many as asked for together."""
+    share = (urls - hosts) / sum(1 / rank for rank in range(1, hosts + 1))
+    found = [1 + int(share / rank) for rank in range(1, hosts + 1)]
+    found[0] += urls - sum(found)
+    return found
+
+
+def origin(host: int) -> str:
+    """A host by its number."""
+    return f"https://www.asutus{host}.ee"
+
+
+def urls_of(urls: int, hosts: int) -> Iterator[str]:
+    """All URLs, those of a host in clumps, the clumps in an order that is the same each time."""
+    clumps = [
+        (host, start, min(start + CLUMP, size))
+        for host, size in enumerate(sizes(urls, hosts))
+        for start in range(0, size, CLUMP)
+    ]
+    Random(11).shuffle(clumps)  # noqa: S311 - not for secrets
+    for host, start, end in clumps:
+        for page in range(start, end):
+            yield f"{origin(host)}/{_SECTIONS[page % 6]}/2014/leht-{page}.html"
+
+
+def fill(uri: str, *, urls: int, hosts: int) -> float:
+    """Take the web into a catalogue, all of it due for some time; the seconds that it took."""
+    from rehi.engines.sql import open_catalogue
+    from rehi.model.source import SourceKind
+
+    began, due = perf_counter(), datetime.now(UTC) - timedelta(days=1)
+    catalogue = open_catalogue(uri)
+    try:
+        source = catalogue.add_source(kind=SourceKind.URL_LIST, name="web", location="web", size=0, now=due)
+        stream = urls_of(urls, hosts)
+        position = 0
+        while batch := list(islice(stream, BATCH)):
+            position += len(batch)
+            due += timedelta(seconds=1)
+            catalogue.take_in(source, batch, position=position, counts={"accepted": len(batch)}, now=due)
+    finally:
+        catalogue.close()
+    return perf_counter() - began

@@ -1,0 +1,55 @@
+"""``rehi source``: the sources, and when their pages are visited again."""
+
+from __future__ import annotations
+
+import click
+
+from rehi.cli.output import json_option, open_house, show_json, show_table
+
+COUNTS = ("lines", "accepted", "rejected", "malformed", "visited")
+
+
+@click.command("source")
+@click.argument("number", metavar="[N]", required=False, type=click.IntRange(1, 2**63 - 1))
+@click.option(
+    "--policy",
+    help='"adaptive", "fixed 0 1 1 * *" (a cron expression), "odarchive" or "latency 15m"; empty for the setting.',
+)
+@click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="How much its pages matter.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, number: int | None, policy: str | None, priority: str | None, as_json: bool) -> None:
+    """Show the sources with their policies, priorities and counts; set those of source N.
+
+    A policy says when pages are visited again; it holds from each page's next visit on. The priority says whose turn
+    comes more often when there are more visits to make than there is time for.
+
+    \b
+    Examples:
+      rehi source
+      rehi source 3 --policy "fixed 0 1 1 * *"
+      rehi source 3 --policy "latency 15m" --priority high
+      rehi source 3 --policy ""
+    """
+    from rehi.revisiting import order_policy, priority_of
+
+    if number is None and (policy is not None or priority is not None):
+        raise click.UsageError("say which source: rehi source N --policy …; `rehi source` lists them")
+    with open_house(ctx) as house:
+        if number is None:
+            shown = list(house.catalogue.sources())
+        elif policy is None and priority is None:
+            shown = [house.catalogue.source(number)]
+        else:
+            shown = [order_policy(house, number, policy=policy, priority=priority)]
+        if as_json:
+            show_json(shown if number is None else shown[0])
+            return
+        default = f"{house.settings.revisit.policy} (the setting)"
+        rows = [
+            (str(row.id), row.name, row.kind, row.state, row.policy or default, priority_of(row),
+             *(int(row.counts.get(what, 0)) for what in COUNTS))
+            for row in shown
+        ]  # fmt: skip
+        columns = ("no.", "name", "kind", "state", "policy", "priority", *COUNTS)
+        show_table(columns, rows, empty="There is no source yet. Add one with: rehi add FILE")

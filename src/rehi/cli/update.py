@@ -1,0 +1,181 @@
+"""``rehi update``: visit everything now, and the table of past updates."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rehi.cli.harvesting import run_harvest, stop_on_signals
+from rehi.cli.output import json_option, open_house, show_json, show_table
+from rehi.cli.progress import update_bar
+from rehi.errors import DataFolderBusy, UserError
+from rehi.model.listing import Page
+from rehi.model.update import Update, UpdateKind, UpdateState
+
+if TYPE_CHECKING:
+    from rehi.app import House
+
+COUNTS = ("visited", "first", "changed", "unchanged", "redirect", "gone", "problems")
+LOOK_SECONDS = 0.5
+STILL_SECONDS = 5.0  # without any news, after which we look whether anybody is at work at all
+LOOKED_AT = 200  # the newest updates, among which the one that we follow must be
+
+
+@click.command("update")
+@click.option("--source", "source_id", type=click.IntRange(1, 2**63 - 1), metavar="N", help="Only pages of a source.")
+@click.option("--host", default="", metavar="NAME", help="Only pages of a host.")
+@click.option("--url", default="", help="Only this page.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be visited, and how long it takes at the least.")
+@click.option("--list", "listed", is_flag=True, help="Show past updates, the newest first.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000), help="No more than these.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_json: bool, **part: Any) -> int:
+    """Visit everything now, or a part of it, whatever the schedules say; it leaves a row in the table of updates.
+
+    While another rehi works in the data folder, that one does the work and this one looks on; Ctrl-C then only stops
+    looking. Otherwise Ctrl-C stops the update cleanly, and what it had not reached is visited by the next harvest.
+
+    \b
+    Examples:
+      rehi update
+      rehi update --dry-run
+      rehi update --source 3
+      rehi update --host www.example.ee
+      rehi update --list
+    """
+    if sum(map(bool, part.values())) > 1:
+        raise click.UsageError("give one of --source, --host and --url")
+    with open_house(ctx) as house:
+        if listed:
+            _list(house, Page(limit=limit), as_json=as_json)
+            return 0
+        if dry_run:
+            _estimate(house, part, as_json=as_json)
+            return 0
+        _check(house, **part)
+        stop = stop_on_signals()
+        try:
+            row = _work(house, part, stop, quiet=as_json)
+            code = 130 if stop.is_set() else 0
+        except DataFolderBusy:
+            row, code = _look_on(house, part, stop, quiet=as_json), 0
+    if as_json:
+        show_json(row)
+    else:
+        _show([row])
+        if row.state is UpdateState.RUNNING:
+            click.echo("It goes on. See how far it is with: rehi update --list")
+    return code
+
+
+def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
+    """NotFound before anything is opened for work."""
+    from rehi.app import utc_now
+    from rehi.sources import normalise
+
+    if source_id is not None:
+        house.catalogue.source(source_id)
+    if host:
+        house.catalogue.host(host, now=utc_now())
+    if url:
+        house.catalogue.resource_id(normalise(url) or url)
+
+
+def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
+    from rehi.updating import make_due
+
+    with house.working() as harvest:
+        make_due(house, **part)
+        run_harvest(house, harvest, kind=UpdateKind.ORDERED, stop=stop, quiet=quiet)
+    rows, _ = house.catalogue.updates(Page(limit=LOOKED_AT))
+    return next(row for row in rows if row.kind is UpdateKind.ORDERED)
+
+
+def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
+    """Have the rehi that works in this folder do it, and show how it goes."""
+    from time import monotonic
+
+    from rehi.updating import order_update
+
+    row = order_update(house, **part)
+    news_at = monotonic()
+    with update_bar(quiet=quiet) as show:
+        while row.state is UpdateState.RUNNING and not stop.wait(LOOK_SECONDS):
+            rows, _ = house.catalogue.updates(Page(limit=LOOKED_AT))
+            fresh = next((found for found in rows if found.id == row.id), row)
+            if fresh != row:
+                row, news_at = fresh, monotonic()
+            elif monotonic() - news_at > STILL_SECONDS:
+                _check_somebody_works(house, row)
+                news_at = monotonic()
+            show(row)
+    return row
+
+
+def _check_somebody_works(house: House, row: Update) -> None:
+    from rehi.app import lock_folder, utc_now
+
+    try:
+        with lock_folder(house.settings.data):
+            house.catalogue.end_update(row.id, UpdateState.STOPPED, now=utc_now())
+    except DataFolderBusy:
+        return
+    raise UserError("the rehi that worked here has ended; what the update had not reached is still due: rehi harvest")
+
+
+def _estimate(house: House, part: dict[str, Any], *, as_json: bool) -> None:
+    from rehi.cli.estimate import estimate_update
+
+    found = estimate_update(house, **part)
+    if as_json:
+        show_json(found)
+        return
+    pages, hosts = _number(found.pages, "page"), _number(found.hosts, "host") if found.hosts is not None else ""
+    click.echo(f"{pages}{f' on {hosts}' if hosts else ''} would be visited.")
+    if found.left_alone:
+        click.echo(f"{_number(found.left_alone, 'host')} left alone.")
+    if found.seconds is None:
+        click.echo("They are too many to say on how many hosts, and how long it takes.")
+    elif found.slowest and found.seconds >= 1:
+        took = timedelta(seconds=round(found.seconds))
+        click.echo(f"It takes {took} at the least: so long are the pauses between the pages of {found.slowest}.")
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _list(house: House, page: Page, *, as_json: bool) -> None:
+    rows, total = house.catalogue.updates(page)
+    if as_json:
+        show_json({"total": total, "updates": rows})
+    else:
+        _show(list(rows))
+        if total > len(rows):
+            click.echo(f"{total - len(rows):,} more; raise --limit to see them.")
+
+
+def _show(rows: list[Update]) -> None:
+    from rehi.app import utc_now
+
+    now = utc_now()
+    table = [
+        (row.started_at, _took(row, now), row.kind, row.state, row.due,
+         *(row.counts.get(what, 0) for what in COUNTS), row.workers, _stages(row))
+        for row in rows
+    ]  # fmt: skip
+    columns = ("started (UTC)", "took", "kind", "state", "due", *COUNTS, "workers", "seconds by stage")
+    show_table(columns, table, empty="There was no update yet. Begin one with: rehi update")
+
+
+def _took(row: Update, now: datetime) -> str:
+    return str(timedelta(seconds=round(((row.ended_at or now) - row.started_at).total_seconds())))
+
+
+def _stages(row: Update) -> str:
+    ranked = sorted(row.seconds.items(), key=lambda item: -item[1])
+    return ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in ranked)

@@ -1,0 +1,36 @@
+"""A question: rows that are looked up by many values at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from rehi.engines.sql.arrays import array_of
+from rehi.engines.sql.database import chunks
+
+
+class Question:
+    """SELECT … WHERE ``what`` is one of some values; the rows are locked on PostgreSQL if ``lock`` says how.
+
+    Written once and handed to the driver, as insertions are.
+    """
+
+    def __init__(self, start: str, what: str, kind: str, *, order: str = "", lock: str = "") -> None:
+        self._start = f"{start} WHERE {what}"
+        self._kind = kind
+        end = f" ORDER BY {order}" if order else ""
+        self._end = end
+        self._by_array = f"{start} WHERE {what} = ANY(%s::{kind}[]){end}{' ' if lock else ''}{lock}"
+
+    def ask(self, connection: Connection, values: Iterable[Any]) -> list[Row[Any]]:
+        """The rows of these values, chunk by chunk."""
+        rows: list[Row[Any]] = []
+        for part in chunks(values):
+            if connection.dialect.name == "sqlite":
+                sql = f"{self._start} IN ({', '.join('?' * len(part))}){self._end}"
+                rows += connection.exec_driver_sql(sql, tuple(part))
+            else:
+                rows += connection.exec_driver_sql(self._by_array, (array_of(part, self._kind),))
+        return rows

@@ -1,0 +1,74 @@
+"""A promise: a URL that leads to a file and not to a page, by its name or by what was there before."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from rehi.model.visit import Answer
+
+_FILES = frozenset(
+    [
+        *("csv", "tsv", "tab", "xls", "xlsx", "xlsm", "xlsb", "ods", "px", "sav", "dta", "parquet", "sqlite"),
+        *(
+            "json",
+            "jsonl",
+            "ndjson",
+            "geojson",
+            "topojson",
+            "xml",
+            "rdf",
+            "ttl",
+            "nt",
+            "nq",
+            "n3",
+            "trig",
+            "jsonld",
+            "owl",
+        ),
+        *("gml", "kml", "kmz", "gpx", "shp", "gpkg", "tif", "tiff", "dwg"),
+        *("zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar"),
+        *("pdf", "doc", "docx", "odt", "rtf", "ppt", "pptx", "odp", "epub"),
+        *("jpg", "jpeg", "png", "gif", "webp", "mp3", "mp4", "ogg", "wav", "ics", "asice", "bdoc", "ddoc"),
+    ]
+)
+# Pages about files, under the files' names: code hosts, wikis and viewers.
+_SHOWN = frozenset(["blob", "tree", "wiki", "view", "viewer", "preview", "show", "details"])
+_PAGES = ("", "text/html", "application/xhtml+xml", "text/plain")
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b")
+_SNIFFED = 4_096  # octets of a body's beginning
+
+
+def promised_dataset(url: str, media_type_before: str) -> bool:
+    """Whether a file is to be expected there: what was there before says it best, and the URL's name if nothing was."""
+    before = _bare(media_type_before)
+    if before:
+        return before not in _PAGES
+    *folders, name = urlsplit(url).path.lower().split("/")
+    if ":" in name or not _SHOWN.isdisjoint(folders):
+        return False
+    return name.rpartition(".")[2] in _FILES and "." in name
+
+
+def is_wrong_type(answer: Answer, *, url: str, media_type_before: str) -> bool:
+    """Whether a web page came where a file was promised. The body is left at its start."""
+    if not 200 <= answer.status < 300 or not promised_dataset(url, media_type_before):
+        return False
+    declared = _bare(answer.header("Content-Type"))
+    if declared.endswith("xml") and declared not in _PAGES:  # a page can be meant as XML, and say so
+        return False
+    answer.body.seek(0)
+    beginning = answer.body.read(_SNIFFED)
+    answer.body.seek(0)
+    return _is_page(beginning)  # many servers call everything text/html: that alone says nothing
+
+
+def _is_page(beginning: bytes) -> bool:
+    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    while text.startswith((b"<!--", b"<?xml")):
+        text = text.partition(b"-->" if text.startswith(b"<!--") else b">")[2].lstrip()
+    return _HTML.match(text) is not None
+
+
+def _bare(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()

@@ -1,0 +1,38 @@
+"""A policy: how a source wants its pages to be visited again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rehi.errors import SettingsError
+from rehi.frontier.fixed import check_cron
+
+_LATENCY = re.compile(r"(\d{1,6})\s?([smhd])")
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_MAY_BE = "write `adaptive`, `fixed 0 1 1 * *` (a cron expression), `odarchive` or `latency 15m` (s, m, h or d)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A policy's name, and its cron expression or its latency in seconds where it has one."""
+
+    name: str
+    cron: str = ""
+    latency: float = 0.0
+
+
+@lru_cache(maxsize=256)
+def parse_policy(text: str) -> Policy:
+    """Read a policy as people write it."""
+    name, _, rest = text.strip().partition(" ")
+    rest = rest.strip()
+    if name in ("adaptive", "odarchive") and not rest:
+        return Policy(name=name)
+    if name == "fixed" and rest:
+        check_cron(rest)
+        return Policy(name=name, cron=rest)
+    if name == "latency" and (found := _LATENCY.fullmatch(rest)) and int(found[1]):
+        return Policy(name=name, latency=float(int(found[1]) * _UNITS[found[2]]))
+    raise SettingsError(f"{text[:60]!r} is no policy of visits: {_MAY_BE}")

@@ -1,0 +1,153 @@
+"""Hosting: how a host is treated and why, and what an operator may order for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rehi.app import House, utc_now
+from rehi.errors import NotFound, SettingsError
+from rehi.fetch import RobotRules
+from rehi.frontier import host_name, manners_of, parse_hours, zone_of
+from rehi.model.host import HostFacts, HostOrders, HostRow, HostState
+from rehi.model.visit import Robots
+from rehi.sources import is_visitable, normalise
+
+NEIGHBOURS = 3  # hosts at one address from which a shared pace is proposed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostReport:
+    """One origin: what is known of it, how it is treated, and what could be done."""
+
+    facts: HostFacts
+    delay: float  # seconds between two requests, as things stand
+    connections: int
+    hours: str
+    asked_delay: float | None  # by its robots.txt
+    rules: str  # the lines of its robots.txt that are meant for us
+    verifies_tls: bool
+    uses_proxy: bool
+    extra_headers: tuple[str, ...]  # their names
+    state: str  # in a sentence
+    advice: tuple[str, ...]
+
+
+def report_hosts(house: House, given: str) -> list[HostReport]:
+    """All origins of a host, or the one that was given by itself or with a URL; NotFound if there is none."""
+    return [_report(house, facts) for facts in house.catalogue.host(_sought(given), now=utc_now())]
+
+
+def _sought(given: str) -> str:
+    """A host's name as it is kept, with its port if one was given, or an origin."""
+    whole = "://" in given
+    url = normalise(given.strip() if whole else f"http://{given.strip()}/")
+    if url is None or not is_visitable(url):
+        raise NotFound(f"{given!r} is no host's name")
+    origin = "/".join(url.split("/", 3)[:3])
+    return origin if whole else origin.partition("://")[2]
+
+
+def explain_wait(row: HostRow) -> str:
+    """Why nothing is asked of a host now, in a few words; nothing if there is no reason but the schedule."""
+    if row.state in (HostState.WAITING, HostState.IDLE) and not row.why and row.failures:
+        return f"it failed {row.failures} time{'' if row.failures == 1 else 's'} in a row"
+    return row.why
+
+
+def order_host(
+    house: House,
+    host_id: int,
+    orders: HostOrders,
+    *,
+    delay: float | None = None,
+    connections: int | None = None,
+    hours: str | None = None,
+    left_alone: bool | None = None,
+    why: str = "",
+) -> HostOrders:
+    """Change what is ordered for a host in the points that are given; 0 takes an order for delay or connections back."""
+    if hours:
+        parse_hours(hours, zone_of(house.settings))
+    if delay is not None and not 0 <= delay <= 86_400:
+        raise SettingsError(f"a delay of {delay:g} seconds: give 0 to 86,400")
+    if connections is not None and not 0 <= connections <= 32:
+        raise SettingsError(f"{connections} connections: give 0 to 32")
+    now = utc_now()
+    changed = replace(
+        orders,
+        delay=orders.delay if delay is None else (delay or None),
+        connections=orders.connections if connections is None else (connections or None),
+        hours=orders.hours if hours is None else hours.strip(),
+        left_alone=orders.left_alone if left_alone is None else left_alone,
+        why=why.strip()[:200] if left_alone is not None else orders.why,
+        changed_at=now,
+    )
+    house.catalogue.order(host_id, changed, now=now)
+    return changed
+
+
+def _report(house: House, facts: HostFacts) -> HostReport:
+    settings, row = house.settings.fetch, facts.row
+    special = settings.for_host(host_name(row.origin))
+    manners = manners_of(
+        row.origin, facts.orders, settings=settings, time_zone=zone_of(house.settings), strain=row.strain
+    )
+    rules = _rules(facts)
+    asked = rules.crawl_delay if rules else None
+    pace = manners.pace.asking(min(asked or 0.0, settings.max_delay))
+    return HostReport(
+        facts=facts,
+        delay=pace.usual,
+        connections=manners.connections,
+        hours=facts.orders.hours or (special.hours if special else ""),
+        asked_delay=asked,
+        rules=rules.group_text if rules else "",
+        verifies_tls=special is None or special.verify_tls,
+        uses_proxy=bool(special and special.proxy),
+        extra_headers=tuple(special.headers) if special else (),
+        state=_state(facts, manners.left_alone),
+        advice=tuple(_advice(facts, house)),
+    )
+
+
+def _rules(facts: HostFacts) -> RobotRules | None:
+    if facts.robots_status is None or facts.robots_at is None:
+        return None
+    return RobotRules(Robots(status=facts.robots_status, text=facts.robots_text, fetched_at=facts.robots_at))
+
+
+def _state(facts: HostFacts, left_alone: str) -> str:
+    row = facts.row
+    ready = f"{row.ready_at:%Y-%m-%d %H:%M:%S} UTC" if row.ready_at else ""
+    if left_alone:
+        return f"left alone {left_alone}"
+    match row.state:
+        case HostState.VISITED:
+            return f"being visited by {facts.worker}"
+        case HostState.READY:
+            return "ready: its turn comes next"
+        case HostState.WAITING | HostState.IDLE if ready and explain_wait(row):
+            return f"waits until {ready}: {explain_wait(row)}"
+        case HostState.WAITING:
+            return f"waits until {ready}, when the next page is due"
+        case _ if ready:
+            return f"nothing is due there before {ready}"
+        case _:
+            return "nothing is due there"
+
+
+def _advice(facts: HostFacts, house: House) -> list[str]:
+    advice = []
+    others = len(facts.neighbours)
+    if others + 1 >= NEIGHBOURS and not house.settings.fetch.by_address:
+        advice.append(
+            f"{others} other hosts are at its address {facts.row.address}. If that is one small server, set "
+            "fetch.by_address = true, so that they share one pace; if it is a CDN, name its network in fetch.cdns."
+        )
+    if facts.row.failures:
+        advice.append(
+            f"It failed {facts.row.failures} times in a row; it is tried less and less often until it answers."
+        )
+    if facts.row.strain > 1:
+        advice.append(f"It was overloaded: the pause is up to {facts.row.strain:.1f} times as long as usual for now.")
+    return advice

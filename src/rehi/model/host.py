@@ -1,0 +1,84 @@
+"""A host: what it asks of us, what the operator has ordered, and how it fares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostOrders:
+    """What an operator has ordered for one host; it holds against the settings, and at once."""
+
+    delay: float | None = None  # seconds between two requests
+    connections: int | None = None  # requests at the same time
+    hours: str = ""  # when it may be visited, as in "20:00-06:00"
+    left_alone: bool = False
+    why: str = ""  # in the operator's words
+    changed_at: datetime | None = None
+
+
+NO_ORDERS = HostOrders()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What a host answers when it is asked for something that can't exist."""
+
+    status: int
+    likeness: bytes  # of the page, empty unless it pretended to have one
+    at: datetime
+
+
+class HostState(StrEnum):
+    """What a host is doing."""
+
+    VISITED = "visited"  # some worker holds it now
+    READY = "ready"
+    WAITING = "waiting"  # for the reason that is given
+    IDLE = "idle"  # nothing is due
+    LEFT_ALONE = "left-alone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRow:
+    """A host as a list shows it."""
+
+    host_id: int
+    origin: str
+    state: HostState
+    why: str  # it waits
+    ready_at: datetime | None  # None when nothing is ever due
+    resources: int
+    delay: float  # seconds between two requests, when last visited
+    strain: float
+    failures: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitRow:
+    """A visit as a list shows it."""
+
+    url: str
+    at: datetime
+    outcome: str
+    status: int
+    seconds: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFacts:
+    """All that is known of one host."""
+
+    row: HostRow
+    orders: HostOrders
+    due: int  # resources that are due now
+    robots_status: int | None  # None before it was asked
+    robots_text: str
+    robots_at: datetime | None
+    worker: str  # who holds it
+    neighbours: tuple[str, ...]  # other origins at the same address
+    visits: tuple[VisitRow, ...]  # the newest first

@@ -1,0 +1,114 @@
+"""Courtesy: what is known of the hosts that are held, and what an answer means for the whole host."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from rehi.errors import ConnectFailed, DnsFailed, TimedOut, TlsFailed
+from rehi.fetch import RobotRules, retry_after
+from rehi.frontier import Agenda, Purpose, wait_after_failures
+from rehi.model.host import Probe
+from rehi.model.problem import Problem, Stage
+from rehi.model.visit import HostLease, Robots, Visit
+from rehi.settings import FetchSettings, RevisitSettings
+
+HOST_FAILURES = (DnsFailed, ConnectFailed, TlsFailed)  # the host's fault rather than the page's
+OVERLOADED = frozenset({429, 503})
+AILING = frozenset({429, 502, 503, 504})
+TROUBLE = 3  # bad answers in a row after which the whole host waits
+PROBE_SECONDS = 7 * 86_400.0  # for which we remember what a host answers for what it doesn't have
+PROBE_FROM = 5  # pages in one lease: a host with fewer isn't worth a request more
+
+
+@dataclass(slots=True)
+class Courtesy:
+    """The rules, error pages and troubles of the hosts that this worker holds."""
+
+    agenda: Agenda
+    fetch: FetchSettings
+    revisit: RevisitSettings
+    rules: dict[int, RobotRules] = field(default_factory=dict)
+    probes: dict[int, Probe] = field(default_factory=dict)
+    _troubles: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # in a row
+
+    def needs_first(self, lease: HostLease, now: datetime) -> list[Purpose]:
+        """What must be asked of a host before any page."""
+        first = [] if self._knows_rules(lease, now) else [Purpose.ROBOTS]
+        probe = lease.probe
+        if probe is not None:
+            self.probes[lease.host_id] = probe
+        known = probe is not None and (now - probe.at).total_seconds() < PROBE_SECONDS
+        if self.fetch.soft_errors and not known and len(lease.tasks) >= PROBE_FROM:
+            first.append(Purpose.PROBE)
+        return first
+
+    def _knows_rules(self, lease: HostLease, now: datetime) -> bool:
+        robots = lease.robots
+        if robots is None or (now - robots.fetched_at).total_seconds() >= self.fetch.robots_ttl:
+            return False
+        rules = self.rules[lease.host_id] = RobotRules(robots)
+        return not rules.deferred  # a host in trouble is asked again each time it is due
+
+    def learn_rules(self, lease: HostLease, robots: Robots) -> RobotRules:
+        """Take a host's robots.txt to heart."""
+        rules = self.rules[lease.host_id] = RobotRules(robots)
+        self.obey(lease)
+        return rules
+
+    def obey(self, lease: HostLease) -> None:
+        """Visit a host as slowly as it asks for, up to the cap."""
+        pace, rules = self.agenda.pace_of(lease), self.rules.get(lease.host_id)
+        if pace is not None and rules is not None:
+            self.agenda.set_pace(lease, pace.asking(min(rules.crawl_delay or 0.0, self.fetch.max_delay)))
+
+    def complaint(self, lease: HostLease, rules: RobotRules, now: datetime) -> Problem | None:
+        """A note for the operator when a host asks for a longer pause than it gets."""
+        asked = rules.crawl_delay or 0.0
+        if asked <= self.fetch.max_delay:
+            return None
+        return Problem(
+            stage=Stage.FETCH,
+            code="crawl-delay-capped",
+            subject=f"{lease.origin}/robots.txt",
+            message=f"it asks for {asked:g} seconds between two requests and gets {self.fetch.max_delay:g}",
+            next_step="skip",
+            advice="Raise fetch.max_delay, or set a delay for the host, to obey it.",
+            first_at=now,
+            last_at=now,
+        )
+
+    def react(self, lease: HostLease, visit: Visit, now: datetime) -> None:
+        """Slow down, put the host off or relax, as its answer asks for."""
+        error, status = visit.error, visit.answer.status if visit.answer else 0
+        pace = self.agenda.pace_of(lease)
+        if pace is None:
+            return
+        if isinstance(error, HOST_FAILURES):
+            self.put_off(lease, str(error), now)
+            return
+        if not isinstance(error, TimedOut) and status not in AILING:
+            self._troubles.pop(lease.host_id, None)
+            if error is None:
+                self.agenda.set_pace(lease, pace.relax())
+            return
+        pace = pace.tighten()
+        self.agenda.set_pace(lease, pace)
+        self._troubles[lease.host_id] += 1
+        wait = retry_after(visit.answer, now=now) if visit.answer else None
+        if wait is not None:
+            until = now + max(wait, timedelta(seconds=pace.usual))
+            self.agenda.put_off(lease, until=until, why=f"it answered {status} and asked us to wait", failed=False)
+        elif self._troubles[lease.host_id] >= TROUBLE:
+            self.put_off(lease, str(error or f"it answered {status}, {TROUBLE} times in a row"), now)
+
+    def put_off(self, lease: HostLease, why: str, now: datetime) -> None:
+        """Give a host in trouble back, for longer each time."""
+        wait = wait_after_failures(lease.failures, fetch=self.fetch, revisit=self.revisit)
+        self.agenda.put_off(lease, until=now + wait, why=why)
+
+    def forget(self, host_id: int) -> None:
+        """A host is not held any more."""
+        for known in (self.rules, self.probes, self._troubles):
+            known.pop(host_id, None)

@@ -1,0 +1,89 @@
+"""Rounds: the row of the table of updates for which this worker's visits count."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+
+from rehi.model.update import Update, UpdateKind, UpdateState
+from rehi.pipeline.rooms import Progress, Rooms
+
+_LOOK_SECONDS = 1.0
+_WRITE_SECONDS = 10.0
+_WHOLE = (UpdateKind.ORDERED, UpdateKind.SCHEDULED)  # which end when everything has been visited
+
+
+class Rounds:
+    """One row for a harvest; or one for each day, and others in between when somebody orders an update."""
+
+    def __init__(self, rooms: Rooms, progress: Progress) -> None:
+        self._rooms, self._progress = rooms, progress
+        self._kind = UpdateKind.DAY
+        self._update: Update | None = None
+        self._written: defaultdict[str, float] = defaultdict(float)
+        self._look_at = self._write_at = rooms.clock()
+
+    @property
+    def update_id(self) -> int | None:
+        """The update for which visits count now."""
+        return self._update.id if self._update else None
+
+    def begin(self, kind: UpdateKind) -> None:
+        """Open a row, or go on with the day's."""
+        self._kind, now = kind, self._rooms.clock()
+        current = self._rooms.catalogue.open_update()
+        if kind is UpdateKind.DAY and current is not None and _is_current(current, now):
+            self._update = current
+        else:
+            due = self._rooms.catalogue.totals(now=now).waiting
+            self._update = self._rooms.catalogue.begin_update(kind, worker=self._rooms.worker, due=due, now=now)
+
+    def turn(self, *, idle: bool) -> None:
+        """Look now and then for an update that somebody has ordered, and end it when there is nothing left to visit."""
+        now = self._rooms.clock()
+        if now >= self._write_at:
+            self._write()
+            self._write_at = now + timedelta(seconds=_WRITE_SECONDS)
+        if now < self._look_at:
+            return
+        self._look_at = now + timedelta(seconds=_LOOK_SECONDS)
+        if self._kind is not UpdateKind.DAY:
+            return
+        if idle and self._update is not None and self._update.kind in _WHOLE:
+            self._end(UpdateState.DONE, now)
+        current = self._rooms.catalogue.open_update()
+        if current is not None and not _is_current(current, now):
+            self._rooms.catalogue.end_update(current.id, UpdateState.DONE, now=now)
+            current = self._rooms.catalogue.open_update()
+        if current is None:
+            self.begin(UpdateKind.DAY)
+        elif self._update is None or current.id != self._update.id:
+            self._write()
+            self._update = current
+
+    def end(self, *, finished: bool) -> None:
+        """Close a harvest's row; a day's stays open, for whoever works on."""
+        self._write()
+        if self._kind is not UpdateKind.DAY:
+            self._end(UpdateState.DONE if finished else UpdateState.STOPPED, self._rooms.clock())
+
+    def _end(self, state: UpdateState, now: datetime) -> None:
+        if self._update is not None:
+            self._write()
+            self._rooms.catalogue.end_update(self._update.id, state, now=now)
+            self._update = None
+
+    def _write(self) -> None:
+        spent = {
+            stage: seconds - self._written[stage]
+            for stage, seconds in self._progress.seconds.items()
+            if seconds > self._written[stage]
+        }
+        if spent and self._update is not None:
+            self._rooms.catalogue.add_to_update(self._update.id, worker=self._rooms.worker, seconds=spent)
+            self._written.update(self._progress.seconds)
+
+
+def _is_current(update: Update, now: datetime) -> bool:
+    """Whether it is no day's row, or this day's."""
+    return update.kind is not UpdateKind.DAY or update.started_at.date() == now.date()

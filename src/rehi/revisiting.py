@@ -1,0 +1,35 @@
+"""Revisiting: by which rule a source's pages are visited again, and how much they matter."""
+
+from __future__ import annotations
+
+from rehi.app import House
+from rehi.errors import SettingsError
+from rehi.frontier import parse_policy
+from rehi.model.source import Source
+
+PRIORITIES = {"high": 4.0, "normal": 1.0, "low": 0.25}  # the weights that stand behind the words
+
+
+def check_policy(policy: str | None, priority: str | None = None) -> None:
+    """SettingsError if one of them can't be understood; an empty policy is that of the settings."""
+    if policy and policy.strip():
+        parse_policy(policy)
+    if priority is not None and priority not in PRIORITIES:
+        raise SettingsError(f"{priority!r} is no priority; there are {', '.join(PRIORITIES)}")
+
+
+def order_policy(house: House, source_id: int, *, policy: str | None = None, priority: str | None = None) -> Source:
+    """Change a source's policy or priority, whichever is given; it holds from each page's next visit on."""
+    check_policy(policy, priority)
+    source = house.catalogue.source(source_id)
+    house.catalogue.set_policy(
+        source_id,
+        policy=source.policy if policy is None else " ".join(policy.split()),
+        weight=source.weight if priority is None else PRIORITIES[priority],
+    )
+    return house.catalogue.source(source_id)
+
+
+def priority_of(source: Source) -> str:
+    """The word for a source's weight, or the number if there is none."""
+    return next((name for name, weight in PRIORITIES.items() if weight == source.weight), f"{source.weight:g}")

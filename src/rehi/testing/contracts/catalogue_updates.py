@@ -1,0 +1,146 @@
+"""What the catalogue promises of updates: what is made due, and what the visits of a round came to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from rehi.errors import NotFound, RobotsDenied, WrongType
+from rehi.model.host import HostOrders
+from rehi.model.listing import Page
+from rehi.model.update import UpdateKind, UpdateState
+from rehi.model.visit import Outcome
+from rehi.ports import Catalogue
+from rehi.testing.contracts.catalogue_samples import (
+    NOW,
+    add,
+    at,
+    came,
+    failed,
+    given_back,
+    lease_one,
+    redirected,
+    unchanged,
+)
+
+A, B, C, D = "http://a.ee/", "http://b.ee/", "http://c.ee/", "https://a.ee:8443/"
+NOTHING = {"visited": 0, "first": 0, "changed": 0, "unchanged": 0, "redirect": 0, "gone": 0, "problems": 0}
+
+
+def _due(catalogue: Catalogue, when: float) -> list[str]:
+    leases = catalogue.lease(worker="w", hosts=9, urls=9, ttl=1, now=at(when))
+    return sorted(task.url for lease in leases for task in lease.tasks)
+
+
+def _all_visited(catalogue: Catalogue, *urls: str) -> None:
+    catalogue.record([came(url, url, 0) for url in urls], [], worker="w", now=at(0))
+    assert _due(catalogue, 1) == []
+
+
+class UpdatesContract:
+    """The port Updates, and the load of the port Frontier."""
+
+    def test_everything_can_be_made_due(self, catalogue: Catalogue) -> None:
+        _all_visited(catalogue, A, A + "2", B)
+        assert catalogue.make_due(now=at(2)) == 3
+        assert catalogue.make_due(now=at(3)) == 3
+        assert _due(catalogue, 3) == [A, A + "2", B]
+
+    def test_a_page_is_made_due_even_if_it_never_would_be(self, catalogue: Catalogue) -> None:
+        never = replace(came(A, "one"), next_at=NOW.replace(year=9999))
+        catalogue.record([never], [], worker="w", now=at(0))
+        assert catalogue.next_ready() is None
+        assert catalogue.make_due(now=at(2)) == 1
+        assert catalogue.next_ready() == at(2)
+
+    def test_one_source_one_host_or_one_url_can_be_made_due(self, catalogue: Catalogue) -> None:
+        source = add(catalogue, A)
+        _all_visited(catalogue, A, A + "2", B, C, D)
+        assert catalogue.make_due(source_id=source.id, now=at(2)) == 1
+        assert _due(catalogue, 2) == [A]
+        assert catalogue.make_due(host="a.ee:8443", now=at(3)) == 1
+        assert catalogue.make_due(host="https://a.ee:8443", now=at(3)) == 1
+        assert catalogue.make_due(url=B, now=at(3)) == 1
+        assert _due(catalogue, 3.5) == [A, B, D]
+        assert catalogue.make_due(host="a.ee", now=at(4)) == 3
+        assert catalogue.make_due(host="a.ee", source_id=source.id, now=at(4)) == 1
+        assert catalogue.make_due(host="b.ee", url=A, now=at(4)) == 0
+        assert [catalogue.make_due(host="ee", now=at(4)), catalogue.make_due(url="http://x.ee/", now=at(4))] == [0, 0]
+
+    def test_what_is_made_due_waits_as_politeness_asks(self, catalogue: Catalogue) -> None:
+        add(catalogue, A)
+        lease = lease_one(catalogue)
+        catalogue.record([came(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
+        catalogue.make_due(now=at(2))
+        assert catalogue.next_ready() == at(30)
+        catalogue.order(lease.host_id, HostOrders(left_alone=True), now=at(3))
+        assert catalogue.make_due(now=at(4)) == 1
+        assert catalogue.next_ready() is None
+
+    def test_what_was_due_before_comes_first(self, catalogue: Catalogue) -> None:
+        catalogue.record([came(A + "late", "one"), came(A + "early", "two", next_in=5)], [], worker="w", now=at(0))
+        catalogue.make_due(now=at(9))
+        assert [task.url for task in lease_one(catalogue, 9).tasks] == [A + "early", A + "late"]
+
+    def test_an_update_begins_counts_and_ends(self, catalogue: Catalogue) -> None:
+        update = catalogue.begin_update(UpdateKind.ORDERED, worker="one", due=7, now=at(1))
+        assert (update.kind, update.state, update.due) == (UpdateKind.ORDERED, UpdateState.RUNNING, 7)
+        assert (update.started_at, update.ended_at, update.workers) == (at(1), None, 1)
+        assert (update.counts, update.seconds) == (NOTHING, {})
+        assert catalogue.open_update() == update
+        catalogue.add_to_update(update.id, worker="one", seconds={"fetch": 1.5, "extract": 1.0})
+        catalogue.add_to_update(update.id, worker="two", seconds={"fetch": 0.25})
+        catalogue.end_update(update.id, UpdateState.DONE, now=at(9))
+        ended = replace(
+            update, state=UpdateState.DONE, ended_at=at(9), workers=2, seconds={"extract": 1.0, "fetch": 1.75}
+        )
+        assert catalogue.updates(Page()) == ([ended], 1)
+        assert catalogue.open_update() is None
+        catalogue.end_update(update.id, UpdateState.STOPPED, now=at(10))
+        assert catalogue.updates(Page()) == ([ended], 1)
+        with pytest.raises(NotFound):
+            catalogue.end_update(update.id + 99, UpdateState.DONE, now=at(9))
+
+    def test_visits_count_for_the_update(self, catalogue: Catalogue) -> None:
+        update = catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
+        gone = failed(C, 3, outcome=Outcome.GONE)
+        forbidden = failed(D, 4, error=RobotsDenied("no"), outcome=Outcome.FORBIDDEN)
+        remarked = replace(unchanged(A, 5), remark=WrongType("a page"))
+        first = [came(A, "one", 1), came(B, "two", 1), came(A, "three", 2), redirected(B, "http://x.ee/", 3)]
+        second = [gone, forbidden, remarked, came(A, "three", 6), failed(B, 7)]
+        for _ in range(2):
+            catalogue.record(first, [], worker="one", update_id=update.id, now=at(3))
+            catalogue.record(second, [], worker="two", update_id=update.id, now=at(7))
+        catalogue.record([unchanged(A, 99)], [], worker="one", now=at(99))
+        (counted,), _ = catalogue.updates(Page())
+        assert (counted.workers, counted.counts) == (
+            2,
+            {"visited": 9, "first": 2, "changed": 1, "unchanged": 2, "redirect": 1, "gone": 1, "problems": 3},
+        )
+
+    def test_what_a_worker_left_open_is_closed_when_it_begins_again(self, catalogue: Catalogue) -> None:
+        mine = catalogue.begin_update(UpdateKind.DAY, worker="one", due=0, now=at(0))
+        other = catalogue.begin_update(UpdateKind.DAY, worker="two", due=0, now=at(1))
+        again = catalogue.begin_update(UpdateKind.SCHEDULED, worker="one", due=0, now=at(2))
+        rows, total = catalogue.updates(Page(limit=2))
+        assert ([row.id for row in rows], total) == ([again.id, other.id], 3)
+        ((first,), _) = catalogue.updates(Page(limit=1, offset=2))
+        assert (first.id, first.state, first.ended_at) == (mine.id, UpdateState.STOPPED, at(2))
+        assert catalogue.open_update() == again
+        catalogue.end_update(again.id, UpdateState.DONE, now=at(3))
+        assert catalogue.open_update() == other
+
+    def test_the_load_is_of_this_day_and_the_next(self, catalogue: Catalogue) -> None:
+        midnight = (NOW.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) - NOW).total_seconds()
+        visits = [
+            came(A, "one", midnight - 1, next_in=86_400.0),
+            came(B, "two", midnight, next_in=86_400.0),
+            came(C, "three", midnight + 1, next_in=86_402.0),
+        ]
+        catalogue.record(visits, [], worker="w", now=at(midnight + 2))
+        add(catalogue, D, when=midnight + 2)
+        load = catalogue.load(now=at(midnight + 2))
+        assert (load.visited, load.planned) == (2, 3)
+        assert catalogue.load(now=at(midnight - 1)).visited == 1

@@ -1,0 +1,255 @@
+"""Telling error pages that say all is well from pages that are what they say."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import re
+import time
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rehi.errors import TimedOut
+from rehi.fetch.likeness import is_alike, likeness, looks_soft, probe_of, probe_url, unlikeness
+from rehi.model.host import Probe
+from rehi.model.version import Digest
+from rehi.model.visit import Answer, Visit
+from rehi.testing.world import START, World
+
+CORPUS = Path(os.environ.get("REHI_CORPORA", Path(__file__).parents[3] / "shared" / "corpora")) / "08-maintext"
+NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+ORIGIN = "https://vald.test"
+MENU = " ".join(
+    f"<li><a href='/{word}'>{word}</a></li>" for word in ["uudised", "kontakt", "volikogu", "eelarve", "kultuur"]
+)
+FOOT = "<footer>" + " ".join(f"vallavalitsus{chr(97 + at)}" for at in range(26)) * 3 + "</footer>"
+
+
+def _page(title: str, main: str, *, noise: int = 0) -> bytes:
+    """A page as a common blog engine makes it: mostly menu and footer, with a nonce, a date and a counter."""
+    rng = random.Random(noise)
+    nonce = f"{rng.getrandbits(64):016x}"
+    month = rng.choice(["jaanuar", "veebruar", "märts"])
+    return (
+        f"<!DOCTYPE html><html lang='et'><head><title>{title} – Metsavald</title><style>p {{ color: #{nonce[:6]} }}</style>"
+        f"<script nonce='{nonce}'>var state = {{'token': '{nonce}'}};</script></head><body class='page-{noise}'>"
+        f"<!-- cached {nonce} --><nav><ul>{MENU}</ul></nav><p>Täna on {rng.randrange(28)}. {month} {2020 + noise % 6}</p>"
+        f"<main><h1>{title}</h1>{main}</main>{FOOT}<p>Külastajaid: {rng.randrange(9999)}, id {nonce}</p></body></html>"
+    ).encode()
+
+
+def _error_page(url: str, *, noise: int = 0) -> bytes:
+    term = url.rpartition("/")[2].replace("-", " ")
+    main = f"<p>Vabandame, lehte {url.removeprefix(ORIGIN)} ei leitud. Otsi: <input value='{term}'></p><p>Otsingule „{term}“ ei vasta miski.</p>"
+    return _page("Lehekülge ei leitud", main, noise=noise)
+
+
+def _answer(body: bytes, *, status: int = 200, media_type: str = "text/html; charset=utf-8") -> Answer:
+    return Answer(
+        status=status,
+        reason="",
+        http_version="1.1",
+        request_headers=(),
+        headers=(("Content-Type", media_type),),
+        address="",
+        body=io.BytesIO(body),
+        size=len(body),
+        digest=Digest(""),
+    )
+
+
+def _visit(url: str, answer: Answer) -> Visit:
+    return Visit(url=url, started_at=NOW, seconds=0.1, answer=answer)
+
+
+def _likeness(body: bytes, url: str = f"{ORIGIN}/a") -> bytes:
+    return likeness(io.BytesIO(body), media_type="text/html", url=url)
+
+
+@pytest.fixture
+def probe() -> Probe:
+    url = probe_url(ORIGIN, now=NOW)
+    return probe_of(_visit(url, _answer(_error_page(url, noise=1))), now=NOW)
+
+
+def test_a_probe_asks_for_the_same_thing_all_day_and_for_another_the_next() -> None:
+    url = probe_url(ORIGIN, now=NOW)
+    assert re.fullmatch(r"https://vald\.test/rehi-[0-9a-f]{16}", url)
+    assert probe_url(ORIGIN, now=NOW + timedelta(hours=5)) == url
+    assert probe_url(ORIGIN, now=NOW + timedelta(days=1)) != url
+    assert probe_url("https://linn.test", now=NOW).rpartition("/")[2] != url.rpartition("/")[2]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/uudised/2024/05/valla-uus-eelarve",
+        "/kontakt",
+        "/a.php?id=7&otsi=metsa+tee",
+        "/Kool/%C3%95petajad.html",
+        "/x" * 300,
+    ],
+)
+@pytest.mark.parametrize("noise", [2, 3, 4, 5])
+def test_an_error_page_is_known_by_the_probe_whatever_it_repeats(probe: Probe, path: str, noise: int) -> None:
+    answer = _answer(_error_page(ORIGIN + path, noise=noise))
+    assert looks_soft(answer, url=ORIGIN + path, probe=probe)
+    assert answer.body.tell() == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "main"),
+    [
+        ("Kontakt", "<p>Telefon 555 1234, Tartu mnt 5, Metsaküla. E-post info@vald.test</p>"),
+        ("Volikogu", "<p>Volikogu istung toimub neljapäeval kell 10 vallamajas.</p>"),
+        ("Eelarve", "<table><tr><td>Haridus</td><td>1000</td></tr><tr><td>Kultuur</td><td>2000</td></tr></table>"),
+    ],
+)
+def test_a_short_page_between_much_menu_and_footer_is_no_error(probe: Probe, title: str, main: str) -> None:
+    url = f"{ORIGIN}/{title.lower()}"
+    assert not looks_soft(_answer(_page(title, main, noise=7)), url=url, probe=probe)
+
+
+def test_two_articles_in_one_template_are_not_alike() -> None:
+    one = _page("Uus kool avati", "<p>Metsakülas avati esmaspäeval uus koolimaja, kus õpib sada last.</p>")
+    two = _page("Tee suletakse", "<p>Remondi tõttu suletakse alates juulist Järve tänava lõik kaupluse ees.</p>")
+    assert not is_alike(_likeness(one, f"{ORIGIN}/uus-kool"), _likeness(two, f"{ORIGIN}/tee"))
+
+
+def test_the_front_page_is_never_an_error(probe: Probe) -> None:
+    body = _error_page(f"{ORIGIN}/")
+    assert not looks_soft(_answer(body), url=f"{ORIGIN}/", probe=probe)
+    assert looks_soft(_answer(body), url=f"{ORIGIN}/?p=404", probe=probe)
+
+
+def test_a_host_that_was_not_asked_or_is_honest_has_no_soft_errors() -> None:
+    url = probe_url(ORIGIN, now=NOW)
+    answer = _answer(_error_page(url), status=404)
+    honest = probe_of(_visit(url, answer), now=NOW)
+    assert honest == Probe(status=404, likeness=b"", at=NOW)
+    assert answer.body.closed
+    for known in (None, honest):
+        assert not looks_soft(_answer(_error_page(f"{ORIGIN}/x")), url=f"{ORIGIN}/x", probe=known)
+
+
+@pytest.mark.parametrize("status", [301, 302, 403, 404, 410, 500, 503])
+def test_only_a_probe_that_pretends_to_be_a_page_has_a_likeness(status: int) -> None:
+    url = probe_url(ORIGIN, now=NOW)
+    assert probe_of(_visit(url, _answer(_error_page(url), status=status)), now=NOW).likeness == b""
+    assert probe_of(_visit(url, _answer(_error_page(url), status=200)), now=NOW).likeness != b""
+
+
+def test_a_probe_that_nobody_answered_has_no_status() -> None:
+    visit = Visit(url=probe_url(ORIGIN, now=NOW), started_at=NOW, seconds=1.0, error=TimedOut("x"))
+    assert probe_of(visit, now=NOW) == Probe(status=0, likeness=b"", at=NOW)
+
+
+def test_an_answer_that_is_no_page_or_no_success_is_no_soft_error(probe: Probe) -> None:
+    body = _error_page(f"{ORIGIN}/x")
+    assert not looks_soft(_answer(body, media_type="application/pdf"), url=f"{ORIGIN}/x", probe=probe)
+    assert not looks_soft(_answer(body, status=404), url=f"{ORIGIN}/x", probe=probe)
+
+
+def test_the_shell_of_an_application_is_no_error() -> None:
+    shell = (
+        b"<!doctype html><html><head><title>Andmeportaal</title><script src=/app.js></script></head><body>"
+        b"<noscript>You need to enable JavaScript to run this app, so please do it now.</noscript><div id=root></div>"
+    )
+    url = probe_url(ORIGIN, now=NOW)
+    probe = probe_of(_visit(url, _answer(shell)), now=NOW)
+    assert not looks_soft(_answer(shell), url=f"{ORIGIN}/andmed/7", probe=probe)
+
+
+def test_a_host_that_shows_its_front_page_for_everything_can_not_be_told() -> None:
+    front = _page("Metsavald", "<p>Tere tulemast valla kodulehele, mis näitab alati ühte ja sama lehte.</p>")
+    url = probe_url(ORIGIN, now=NOW)
+    probe = probe_of(_visit(url, _answer(front)), now=NOW, front=_likeness(front, f"{ORIGIN}/"))
+    assert not looks_soft(_answer(front), url=f"{ORIGIN}/andmed/7", probe=probe)
+
+
+def test_a_page_beyond_all_measure_is_no_error_page() -> None:
+    assert _likeness(_page("Kava", "<p>pikk jutt</p>" * 10_000)) != b""
+    assert _likeness(_page("Kava", "<p>pikk jutt</p>" * 20_000)) == b""
+
+
+def test_a_bare_error_page_is_known_too() -> None:
+    body = b"<html><title>Viga</title><p>Seda lehte ei ole.</p></html>"
+    url = probe_url(ORIGIN, now=NOW)
+    probe = probe_of(_visit(url, _answer(body)), now=NOW)
+    assert looks_soft(_answer(body), url=f"{ORIGIN}/x", probe=probe)
+    other = b"<html><title>Kava</title><p>Seda lehte ei ole.</p></html>"
+    assert not looks_soft(_answer(other), url=f"{ORIGIN}/x", probe=probe)
+
+
+def test_pages_of_the_practice_web_are_alike_only_if_they_say_the_same() -> None:
+    world = World(seed=1)
+    hosts = defaultdict(list)
+    for document in world.documents:
+        if "html" in document.media_type and not document.late:
+            found = _likeness(world.body(document.url, START), document.url)
+            hosts[document.url.split("/")[2]].append((found, document, world.text(document.url, START)))
+    pairs = wrong = 0
+    for pages in hosts.values():
+        for (one, _, text), (two, _, other) in combinations(pages, 2):
+            if (text.title, text.paragraphs) != (other.title, other.paragraphs):
+                pairs += 1
+                wrong += is_alike(one, two)
+    assert pairs > 3_000
+    assert wrong == 0
+
+
+def test_in_real_templates_one_paragraph_makes_the_difference() -> None:
+    if not CORPUS.is_dir():
+        pytest.skip(f"there are no pages in {CORPUS}")
+    paragraph = re.compile(rb"(<p\b[^>]*>)(.*?)(</p>)", re.DOTALL | re.IGNORECASE)
+    pages = [page for path in CORPUS.rglob("*.html") if len(page := path.read_bytes()) < 200_000]
+    found = [match[2] for page in pages for match in paragraph.finditer(page)]
+    texts = [text for text in found if 20 <= len(re.sub(rb"<[^>]*>", b"", text).split()) < 80]
+    rng = random.Random(3)
+    for page in pages:
+        bare = b"<p></p>" + paragraph.sub(b"", page)
+        one, two = (_likeness(bare.replace(b"<p></p>", b"<p>%s</p>" % text, 1)) for text in rng.sample(texts, 2))
+        assert not is_alike(one, two)
+        noisy = (_likeness(re.sub(rb"\d", b"%d" % digit, bare)) for digit in (3, 8))
+        same = [each for each in noisy if each]
+        assert all(is_alike(same[0], each) for each in same)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<script" * 9_000,
+        b"<!--" * 16_000,
+        b"<style>" * 9_000,
+        b"<" * 65_536,
+        b">" * 65_536,
+        b"<title>" * 9_000,
+        b"a b" * 20_000,
+    ],
+)
+def test_a_page_made_to_cost_time_does_not(body: bytes) -> None:
+    began = time.process_time()
+    _likeness(body * 4, f"{ORIGIN}/{'a-' * 2_000}")
+    assert time.process_time() - began < 0.2
+
+
+@given(st.binary(max_size=300), st.text(max_size=30), st.text(max_size=30))
+def test_no_content_breaks_it(body: bytes, path: str, media_type: str) -> None:
+    found = likeness(io.BytesIO(body), media_type=media_type, url=f"http://x.test/{path}")
+    assert is_alike(found, found) in (True, False)
+    assert not is_alike(found, b"")
+
+
+@given(st.sets(st.text("abcdefgh", min_size=3, max_size=9), min_size=40, max_size=200), st.integers(0, 20))
+def test_words_that_differ_are_counted(words: set[str], more: int) -> None:
+    extra = [f"zz{chr(97 + at)}" for at in range(more)]
+    one, two = (_likeness(f"<p>{' '.join(some)}".encode()) for some in ([*words], [*words, *extra]))
+    assert unlikeness(one, two) <= more
+    assert unlikeness(one, two) % 2 == more % 2
