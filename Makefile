@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYWB := .venv-pywb
+SCRAPY := .venv-scrapy
 NAME ?=
 SOURCE ?=
 ARGS ?=
@@ -45,8 +46,14 @@ format: $(VENV)/.developing
 	$(BIN)/ruff format src tests bench eval
 	$(BIN)/ruff check --fix src tests bench eval
 
-bench: $(VENV)/.developing
-	$(BIN)/python -m bench $(NAME) $(ARGS)
+# Scrapy is what we measure ourselves against, in an environment of its own.
+$(SCRAPY)/.installed: constraints-scrapy.txt
+	@test -x $(SCRAPY)/bin/python || $(PYTHON) -m venv $(SCRAPY)
+	@$(SCRAPY)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-scrapy.txt
+	@touch $@
+
+bench: $(VENV)/.developing $(if $(filter fetch,$(NAME)),$(SCRAPY)/.installed)
+	REHI_SCRAPY=$(CURDIR)/$(SCRAPY)/bin $(BIN)/python -m bench $(NAME) $(ARGS)
 
 eval: $(VENV)/.developing
 	$(BIN)/python -m eval $(NAME) $(ARGS)

@@ -27,7 +27,7 @@ def settings(data: Path, port: int) -> Settings:
     """No delay, and nothing done with a page that the peer does not do."""
     plain = {name: value for name, value in _PLAIN.items() if name in FetchSettings.model_fields}
     fetch = {"delay": 0.0, "connections": CONNECTIONS, "ports": [port], "allow_private": ["127.0.0.0/8"], **plain}
-    return load_settings(data=data, fetch=fetch, work={"names": False, "graph": False})
+    return load_settings(data=data, fetch=fetch, work={"enrich": False, "graph": False})
 
 
 def main(urls: str, data: str, report: str) -> None:

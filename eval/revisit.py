@@ -12,8 +12,8 @@ from eval.report import floors, result, table
 from eval.revisit_replay import Entrant, Outcome, Tally, calibrate, clairvoyant, sum_up
 from eval.revisit_traces import DAY, Trace, read_traces, trace_files
 
-BUDGETS = (0.2, 1.0, 5.0)  # visits for each version that there was, over all files together
-JUDGED = (0.2, 1.0)  # at 5 every policy is fresh for 95 % of the time, so there are not .03 to win
+BUDGETS = (0.2, 1.0, 3.0)  # visits for each version that there was, over all files together
+JUDGED = (0.2, 1.0)  # at 3 every policy is fresh for nearly 95 % of the time: .03 is most of what is left
 GAIN = 0.03
 TARGET = "at equal visits, freshness at least .03 above odarchive's and no fewer versions; never below it"
 OURS = "adaptive .5"
@@ -58,7 +58,7 @@ def evaluate() -> bool:
         print(
             f"{visits:,} visits to {len(traces)} files with {versions:,} versions: each every {span / visits / DAY:.1f} days"
         )
-        print(_budget_table(traces, runs, budget, clairvoyant(traces, visits=visits)), end="\n\n")
+        print(_budget_table(runs, budget, clairvoyant(traces, visits=visits)), end="\n\n")
         mine, theirs = sum_up(runs[budget, OURS]), sum_up(runs[budget, "odarchive"])
         ours[str(budget)], peers[str(budget)] = _figures(mine), _figures(theirs)
         faults += _faults(budget, mine, theirs)
@@ -71,6 +71,7 @@ def evaluate() -> bool:
         ]
     else:
         print("these are not the histories that the floor was pinned with: only the target is judged")
+    print(_host_table(traces), end="\n\n")
     ratio = sum_up(runs[1.0, OURS]).caught / sum_up(runs[1.0, "odarchive"]).caught
     print(*faults, sep="\n", end="\n" if faults else "")
     print(result("revisit", ok=not faults, target=TARGET, ours=ours, peers={"odarchive": peers}, ratio=round(ratio, 3)))
@@ -91,21 +92,27 @@ def _faults(budget: float, mine: Outcome, theirs: Outcome) -> list[str]:
     return faults
 
 
-def _budget_table(
-    traces: Sequence[Trace], runs: dict[tuple[float, str], list[Tally]], budget: float, best: Outcome
-) -> str:
+def _budget_table(runs: dict[tuple[float, str], list[Tally]], budget: float, best: Outcome) -> str:
     rows: list[list[object]] = []
     for entrant in ENTRANTS:
-        tallies = runs[budget, entrant.name]
-        every = sum_up(tallies)
-        held = sum_up([tally for tally, trace in zip(tallies, traces, strict=True) if trace.held_out])
+        got = sum_up(runs[budget, entrant.name])
         rows.append(
-            [entrant.name, every.visits, every.freshness, every.caught, best.freshness - every.freshness,
-             every.mean_freshness, held.freshness, held.caught]
-        )  # fmt: skip
-    rows.append(["clairvoyant", best.visits, best.freshness, best.caught, 0.0, "-", "-", "-"])
-    header = ("policy", "visits", "freshness", "caught", "to the best", "mean of files", "held out", "held out caught")
-    return table(header, rows)
+            [entrant.name, got.visits, got.freshness, got.caught, best.freshness - got.freshness, got.mean_freshness]
+        )
+    rows.append(["clairvoyant", best.visits, best.freshness, best.caught, 0.0, "-"])
+    return table(("policy", "visits", "freshness", "caught", "to the best", "mean of files"), rows)
+
+
+def _host_table(traces: Sequence[Trace]) -> str:
+    """Each repository by itself, with a budget of its own: one visit for each version."""
+    rows: list[list[object]] = []
+    for host in sorted({trace.host for trace in traces}):
+        files = [trace for trace in traces if trace.host == host]
+        visits = sum(len(trace.times) for trace in files)
+        by_name = {entrant.name: entrant for entrant in ENTRANTS}
+        theirs, mine = (sum_up(calibrate(files, by_name[name], visits=visits)) for name in ("odarchive", OURS))
+        rows.append([host, visits, theirs.freshness, mine.freshness, theirs.caught, mine.caught])
+    return table(("repository", "visits", "freshness: odarchive", OURS, "caught: odarchive", OURS), rows)
 
 
 __all__ = ["BUDGETS", "ENTRANTS", "evaluate", "race"]

@@ -181,7 +181,9 @@ def test_a_page_that_changes_gets_a_version_and_says_only_what_it_says_now(tmp_p
         source = tmp_path / "one.txt"
         source.write_text(page, encoding="utf-8")
         settings = settings_for(tmp_path, server)
-        settings = settings.model_copy(update={"revisit": settings.revisit.model_copy(update={"shortest": 3.0, "longest": 3.0})})
+        settings = settings.model_copy(
+            update={"revisit": settings.revisit.model_copy(update={"shortest": 3.0, "longest": 3.0})}
+        )
         before = world.truth(page)
         with House(settings) as house:
             read_in(house, enter(house, str(source)).id)

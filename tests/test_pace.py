@@ -48,7 +48,7 @@ def settings_of(folder: Path, server: WorldServer, catalogue: str, **fetch: obje
         data=folder,
         catalogue=catalogue,
         fetch=fetch_settings(server.resolve_rules) | {"delay": DELAY, "slow_factor": 0.0, **fetch},
-        work={"workers": 1, "names": False},
+        work={"workers": 1, "enrich": False},
     )
 
 
@@ -147,7 +147,7 @@ def test_hosts_at_one_address_share_a_pace_when_that_is_wanted(tmp_path: Path) -
             (report,) = report_hosts(house, hosts[0])
             assert set(report.facts.neighbours) >= {f"http://{host}" for host in hosts[1:]}
             assert not any("by_address" in line for line in report.advice)
-        pages = sorted((seen.at for seen in server.requests if seen.path.startswith("/leht/")))
+        pages = sorted(seen.at for seen in server.requests if seen.path.startswith("/leht/"))
         assert len(pages) == HOSTS * 4
         assert min(later - sooner for sooner, later in pairwise(pages)) >= DELAY
 

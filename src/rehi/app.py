@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
 
 
+# What reading needs for nearly every document: loaded once, before worker processes are forked.
+READERS = ("rehi.pipeline.reading", "rehi.extract.html", "resiliparse.extract.html2text", "isal.isal_zlib", "orjson")
+
+
 def utc_now() -> datetime:
     """The clock that everything else is given."""
     return datetime.now(UTC)
@@ -151,6 +155,7 @@ class House:
                 settings.work.workers or os.cpu_count() or 1,
                 timeout=settings.work.timeout,
                 memory=settings.work.memory,
+                preload=READERS,
             )
             stack.callback(executor.close)
             rooms = Rooms(

@@ -160,7 +160,7 @@ class WorkSettings(BaseModel):
     timeout: float = Field(60.0, gt=0, description="Seconds that one document may take.")
     memory: int = Field(2_000_000_000, gt=0, description="Bytes of memory that a reading process may use.")
     max_text: int = Field(5_000_000, gt=0, description="Characters of text that are read; the rest is left.")
-    names: bool = Field(True, description="Whether names are recognised in what is read.")
+    enrich: bool = Field(True, description="Whether what is read is also understood: its language, the names in it.")
     graph: bool = Field(True, description="Whether what is read is described in the graph; if not, that waits.")
 
 

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from tests.cli.here import rehi
 from tests.cli.test_bad_input import said
 from tests.cli.test_commands import rehi as elsewhere
 from tests.conftest import Harvested
-from tests.serve.slow_web import SLOW, slow_settings, slow_urls, slow_web, write_config
+from tests.serve.slow_web import SLOW, slow_settings, slow_urls, slow_web, wait_for, write_config
 
 HOST = "www.rehemaa.test"
 
@@ -219,9 +218,7 @@ def begin(config: Path, *words: str) -> subprocess.Popen[str]:
 def test_an_update_that_is_stopped_goes_on_with_the_next(tmp_path: Path, slow: Settings, web: WorldServer) -> None:
     config, before = write_config(tmp_path, slow), web.counts[SLOW]
     with begin(config, "update", "--json") as process:
-        while web.counts[SLOW] < before + 4:
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_for(lambda: web.counts[SLOW] >= before + 4)
         process.send_signal(signal.SIGINT)
         stopped = json.loads(process.communicate(timeout=30)[0])
     assert process.returncode == 130
@@ -239,8 +236,7 @@ def test_an_update_is_left_to_the_rehi_that_works_here(slow: Settings, web: Worl
         service = Service(house)
         service.start()
         try:
-            while house.catalogue.totals(now=house.catalogue.clock()).documents < 12:
-                time.sleep(0.1)
+            wait_for(lambda: house.catalogue.totals(now=house.catalogue.clock()).documents == 12)
             result = elsewhere("update", "--host", SLOW, "--json", data=slow.data)
         finally:
             service.stop()
@@ -256,16 +252,14 @@ def test_looking_on_ends_when_it_is_stopped_or_nobody_works_any_more(tmp_path: P
     with House(slow) as house:
         with lock_folder(slow.data):
             with begin(config, "update") as process:
-                while house.catalogue.open_update() is None:
-                    time.sleep(0.1)
+                wait_for(lambda: house.catalogue.open_update() is not None)
                 process.send_signal(signal.SIGINT)
                 out, _ = process.communicate(timeout=20)
             assert process.returncode == 0
             assert "It goes on." in out
             first = house.catalogue.open_update()
             process = begin(config, "update")
-            while house.catalogue.open_update() == first:
-                time.sleep(0.1)
+            wait_for(lambda: house.catalogue.open_update() != first)
         with process:
             _, error = process.communicate(timeout=30)
         assert process.returncode == 1

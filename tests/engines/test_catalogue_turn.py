@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from rehi.engines.sql.turn import Turn
 _HOLD = """
 import sys
 from rehi.engines.sql.turn import Turn
+print("here", flush=True)
 with Turn(sys.argv[1]).take(urgent=sys.argv[2] == "urgent"):
     print("held", flush=True)
     sys.stdin.read()
@@ -24,23 +26,30 @@ with Turn(sys.argv[1]).take(urgent=sys.argv[2] == "urgent"):
 
 
 @contextmanager
-def _held_elsewhere(path: Path, how: str) -> Iterator[subprocess.Popen[str]]:
+def _another(path: Path, how: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that wants a turn, and holds it until it is killed."""
     other = subprocess.Popen(
-        [sys.executable, "-c", _HOLD, str(path), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _HOLD, str(path), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     )
     with other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "held\n"
         try:
+            assert _says(other, "here")
             yield other
         finally:
             other.kill()
 
 
+def _says(other: subprocess.Popen[bytes], word: str, *, within: float = 30) -> bool:
+    assert other.stdout is not None
+    ready, _, _ = select.select([other.stdout], [], [], within)
+    return bool(ready) and other.stdout.readline().decode() == f"{word}\n"
+
+
 @pytest.mark.parametrize("urgent", [True, False])
 def test_a_turn_begins_when_the_other_process_ends_however_it_ends(tmp_path: Path, urgent: bool) -> None:
     turn = Turn(str(tmp_path / "c.db"), patience=30)
-    with _held_elsewhere(tmp_path / "c.db", "urgent" if urgent else "patient") as other:
+    with _another(tmp_path / "c.db", "urgent" if urgent else "patient") as other:
+        assert _says(other, "held")
         killer = Timer(0.2, other.kill)
         began = time.monotonic()
         killer.start()
@@ -53,26 +62,15 @@ def test_a_turn_begins_when_the_other_process_ends_however_it_ends(tmp_path: Pat
 
 def test_who_waits_for_too_long_goes_on_and_may_queue_again(tmp_path: Path) -> None:
     turn = Turn(str(tmp_path / "c.db"), patience=0.1)
-    with _held_elsewhere(tmp_path / "c.db", "patient"), turn.take(urgent=False):
-        pass
-    with turn.take(urgent=False):
-        assert not _can_have(tmp_path / "c.db")
-    assert _can_have(tmp_path / "c.db")
+    with _another(tmp_path / "c.db", "patient") as other:
+        assert _says(other, "held")
+        with turn.take(urgent=False):
+            pass
+    with turn.take(urgent=False), _another(tmp_path / "c.db", "urgent") as other:
+        assert not _says(other, "held", within=0.5)
+    with _another(tmp_path / "c.db", "urgent") as other:
+        assert _says(other, "held")
     turn.close()
-
-
-def _can_have(path: Path) -> bool:
-    """Whether another process gets the turn within two seconds."""
-    other = subprocess.Popen(
-        [sys.executable, "-c", _HOLD, str(path), "urgent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with other:
-        try:
-            return other.communicate("", timeout=2)[0] == "held\n"
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            other.kill()
 
 
 def test_without_a_folder_for_the_lock_everybody_goes_on(tmp_path: Path) -> None:

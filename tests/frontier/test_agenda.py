@@ -32,9 +32,7 @@ def lease(host_id: int, tasks: int) -> HostLease:
 
 
 def manners(delay: float = 0.0, *, connections: int = 1, hours: str = "", left_alone: str = "") -> Manners:
-    return Manners(
-        pace=Pace(own=delay), connections=connections, hours=parse_hours(hours, UTC), left_alone=left_alone
-    )
+    return Manners(pace=Pace(own=delay), connections=connections, hours=parse_hours(hours, UTC), left_alone=left_alone)
 
 
 def at(seconds: float) -> datetime:

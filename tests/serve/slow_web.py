@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rehi.adding import enter, read_in
 from rehi.app import House
-from rehi.settings import Settings, WorkSettings
+from rehi.settings import Settings
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host, Trap
 from rehi.testing.world.replies import Conduct, Step, Wait, head
@@ -57,7 +58,7 @@ def slow_settings(folder: Path, server: WorldServer, urls: list[str]) -> Setting
     """Settings for a house that has taken these pages in, and has visited none of them."""
     source = folder / "lehed.txt"
     source.write_text("\n".join(urls) + "\n", encoding="utf-8")
-    settings = settings_for(folder, server).model_copy(update={"work": WorkSettings(names=False)})
+    settings = settings_for(folder, server)
     with House(settings) as house:
         read_in(house, enter(house, str(source)).id)
     return settings
@@ -68,8 +69,16 @@ def write_config(folder: Path, settings: Settings) -> Path:
     changed = settings.fetch.model_dump(exclude_defaults=True)
     fetch = "".join(f"{name} = {json.dumps(value)}\n" for name, value in changed.items())
     config = folder / "rehi.toml"
-    config.write_text(f'data = "{settings.data}"\n[work]\nnames = false\n[fetch]\n{fetch}', encoding="utf-8")
+    config.write_text(f'data = "{settings.data}"\n[fetch]\n{fetch}', encoding="utf-8")
     return config
+
+
+def wait_for(true: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until it is so, and not for ever."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.05)
 
 
 def asked_after(server: WorldServer, moment: float) -> list[float]:

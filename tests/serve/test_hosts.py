@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,17 +17,10 @@ from rehi.serve import running
 from rehi.service import Service
 from tests.cli.test_commands import rehi
 from tests.serve.conftest import Ask
-from tests.serve.slow_web import SLOW, asked_after, slow_settings, slow_urls, slow_web
+from tests.serve.slow_web import SLOW, asked_after, slow_settings, slow_urls, slow_web, wait_for
 
 AT_ONCE = 1.5  # seconds
 HOST = "www.rehemaa.test"
-
-
-def wait_for(true: Callable[[], bool], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.05)
 
 
 def send(ask: Ask, path: str, value: object) -> tuple[int, str]:

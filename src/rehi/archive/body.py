@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
 from rehi.archive.http_head import HttpHead, read_http_head
-from rehi.archive.member import CHUNK, inflate
+from rehi.archive.member import CHUNK, GZIP, inflate
 from rehi.archive.record import Record, RecordFields
 from rehi.errors import RecordDamaged, RecordMissing, RehiError
 from rehi.model.version import RecordRef
@@ -16,6 +16,10 @@ from rehi.ports import Shelf
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+
+SMALL = 262_144  # bytes of a compressed record, and of a plain one, that is read in one go: 0.16 ms instead of 0.24
+_HTTP = b"application/http"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class RecordHeaders:
 
 def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
     """The payload after the HTTP head, inflated as it is read. RecordDamaged comes at the end if it isn't as written."""
+    if ref.length <= SMALL and (payload := _small_payload(shelf, ref)) is not None:
+        return io.BytesIO(payload)
     stream = shelf.open(ref)
     try:
         record = Record(inflate(stream))
@@ -38,6 +44,29 @@ def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
     except RehiError as error:
         stream.close()
         raise _located(error, ref) from error
+
+
+def _small_payload(shelf: Shelf, ref: RecordRef) -> bytes | None:
+    """The payload of an ordinary response that is whole; None for all else, which is looked at more closely."""
+    from isal import isal_zlib
+
+    with shelf.open(ref) as stream:
+        packed = stream.read(ref.length)
+    member = isal_zlib.decompressobj(GZIP)
+    try:
+        plain = member.decompress(packed, SMALL)
+    except isal_zlib.error:  # type: ignore[misc]
+        return None
+    head, _, rest = plain.partition(b"\r\n\r\n")
+    fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+    if not member.eof or fields.get(b"WARC-Type") != b"response":
+        return None
+    block, end = rest[:-4], rest[-4:]
+    said = fields.get(b"Content-Length"), end, fields.get(b"Content-Type", b"")[: len(_HTTP)]
+    payload = block.partition(b"\r\n\r\n")[2]
+    digest = f"sha256:{sha256(payload).hexdigest()}".encode()
+    whole = said == (str(len(block)).encode(), b"\r\n\r\n", _HTTP) and fields.get(b"WARC-Payload-Digest") == digest
+    return payload if whole else None
 
 
 def read_headers(shelf: Shelf, ref: RecordRef) -> RecordHeaders:

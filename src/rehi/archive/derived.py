@@ -38,24 +38,22 @@ class DerivedFiles:
             info={"software": software, **(settings or {})},
         )  # fmt: skip
 
+    @property
+    def worker(self) -> str:
+        """Under whose name records are kept."""
+        return self._files.worker
+
     def keep(
         self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime, recipe: str = ""
     ) -> RecordRef:
         """Append both records; one range that covers them. ``recipe`` says what made the reading, with its version."""
-        origin = (
-            ("WARC-Target-URI", url),
-            ("WARC-Refers-To-Target-URI", url),
-            ("Rehi-Origin-Digest", digest),
-            ("Rehi-Origin-Record", f"{body.file} {body.offset} {body.length}"),
-            ("Rehi-Recipe", recipe),
+        return self.append(
+            write_reading(reading, url=url, digest=digest, body=body, at=at, recipe=recipe, worker=self.worker)
         )
-        identity = (self._files.worker, warc_date(at), recipe, digest, url)
-        text = reading.document.text.encode("utf-8", "replace")
-        records = chain(
-            _record("conversion", identity, at, origin, text, "text/plain; charset=utf-8"),
-            _record("metadata", identity, at, origin, _facts(reading), "application/json"),
-        )
-        return self._files.append(records)[0]
+
+    def append(self, records: bytes) -> RecordRef:
+        """Append what ``write_reading`` has made, perhaps in another process."""
+        return self._files.append([records])[0]
 
     def read(self, ref: RecordRef) -> Reading:
         """The reading that was kept; RecordDamaged if it is not as it was written."""
@@ -74,6 +72,27 @@ class DerivedFiles:
             if self._files.owns(file) and size > known_end(file):
                 self._shelf.set_aside(file, known_end(file))
         self._files.look_again()
+
+
+def write_reading(
+    reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, recipe: str, worker: str
+) -> bytes:
+    """Both records of a reading, compressed."""
+    origin = (
+        ("WARC-Target-URI", url),
+        ("WARC-Refers-To-Target-URI", url),
+        ("Rehi-Origin-Digest", digest),
+        ("Rehi-Origin-Record", f"{body.file} {body.offset} {body.length}"),
+        ("Rehi-Recipe", recipe),
+    )
+    identity = (worker, warc_date(at), recipe, digest, url)
+    text = reading.document.text.encode("utf-8", "replace")
+    return b"".join(
+        chain(
+            _record("conversion", identity, at, origin, text, "text/plain; charset=utf-8"),
+            _record("metadata", identity, at, origin, _facts(reading), "application/json"),
+        )
+    )
 
 
 def _record(

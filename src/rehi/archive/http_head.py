@@ -90,14 +90,15 @@ def _encode(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
     for name, value in headers:
         if shown := _line(name).strip():  # a nameless header would read as the continuation of the one before
             lines.append(f"{shown}: {_line(value)}")
-    head = b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
+    whole = "\r\n".join([*lines, "", ""])
+    head = whole.encode() if whole.isascii() else b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
     if len(head) > MAX_HEAD:
         raise ArchiveError(f"an HTTP head of {len(head)} bytes is too long to be kept")
     return head
 
 
 def _line(text: str) -> str:
-    return _BREAKS.sub(" ", text)
+    return text if text.isprintable() else _BREAKS.sub(" ", text)
 
 
 def _bytes(line: str) -> bytes:

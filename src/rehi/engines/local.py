@@ -9,7 +9,8 @@ import pickle
 import resource
 import signal
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -38,10 +39,11 @@ class _Job:
 class LocalExecutor:
     """Runs work in processes with a time and a memory limit each."""
 
-    def __init__(self, workers: int, *, timeout: float, memory: int) -> None:
+    def __init__(self, workers: int, *, timeout: float, memory: int, preload: Sequence[str] = ()) -> None:
         self._workers = workers or len(os.sched_getaffinity(0))
         self._timeout = timeout
         self._memory = memory
+        self._preload = tuple(preload)  # modules that every worker is born with, if the fork server is ours to start
         self._lock = threading.RLock()
         self._jobs: set[_Job] = set()
         self._pool: Any = None
@@ -79,14 +81,16 @@ class LocalExecutor:
             self._settle(job, error=ReaderCrashed("there is no worker process to run it"))
             return
         inner.add_done_callback(lambda done: self._finish(job, done))
-        job.future.add_done_callback(lambda outer: inner.cancel() if outer.cancelled() else None)
+        # Weakly: in a circle, both would hold a document's text until the collector comes by.
+        held = weakref.ref(inner)
+        job.future.add_done_callback(lambda outer: _cancel(held()) if outer.cancelled() else None)
 
     def _schedule(self, job: _Job) -> Any:
         """The pool's own future; None when the executor is closed, or one pool after another is broken."""
         with self._lock:
             while not self._closed and job.pools < POOLS_PER_TASK:
                 if self._pool is None:
-                    self._pool = _make_pool(self._workers, self._memory)
+                    self._pool = _make_pool(self._workers, self._memory, self._preload)
                 job.pools += 1
                 try:
                     return self._pool.schedule(_run_guarded, args=(job.payload, self._timeout), timeout=self._timeout)
@@ -136,13 +140,13 @@ class LocalExecutor:
             job.future.set_result(result)
 
 
-def _make_pool(workers: int, memory: int) -> Any:
+def _make_pool(workers: int, memory: int, preload: Sequence[str]) -> Any:
     """A pool of processes that descend from a fork server: forking this process would copy its threads' locks."""
     import multiprocessing
 
     from pebble import ProcessPool
 
-    _start_fork_server()
+    _start_fork_server(preload)
     return ProcessPool(
         max_workers=workers,
         max_tasks=TASKS_PER_WORKER,
@@ -152,16 +156,22 @@ def _make_pool(workers: int, memory: int) -> Any:
     )
 
 
-def _start_fork_server() -> None:
+def _start_fork_server(preload: Sequence[str]) -> None:
     """Start it with SIGINT blocked, which its children inherit: Ctrl-C reaches the whole group of the terminal."""
     from multiprocessing import forkserver, resource_tracker
 
+    forkserver.set_forkserver_preload(["__main__", *preload])
     resource_tracker.ensure_running()  # first: it unblocks SIGINT when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _cancel(inner: Any) -> None:
+    if inner is not None:
+        inner.cancel()
 
 
 def _end(pool: Any) -> None:

@@ -7,7 +7,7 @@ from rehi.enrich.names import find_names
 from rehi.model.document import Annotations, Document
 
 
-def enrich(document: Document, *, names: bool = True) -> Annotations:
-    """The language of a document's text, and the names in it unless nobody wants them."""
+def enrich(document: Document) -> Annotations:
+    """The language of a document's text, and the names in it."""
     code = identify(document.text, document.language)
-    return Annotations(language=code, mentions=find_names(document.text, code) if names else ())
+    return Annotations(language=code, mentions=find_names(document.text, code))

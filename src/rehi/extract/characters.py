@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # What XML forbids, C1 controls, lone surrogates, non-characters, and what is invisible and tears words apart:
 # soft hyphens, zero-width spaces, byte order marks, bidirectional overrides.
 _FORBIDDEN = re.compile(
@@ -19,8 +19,16 @@ _SPACES = re.compile(r"\s+")
 
 def clean(text: str) -> str:
     """The text without forbidden characters, in NFC, with "\\n" as the only end of a line."""
-    text = _FORBIDDEN.sub("", _ODD_SPACES.sub(" ", _LINE_ENDS.sub("\n", text)))
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    # All that has to go is unprintable: the expressions took 1.1 ms for a page of 14 KB.
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        text = "\n".join([line if line.isprintable() else _clean_line(line) for line in text.split("\n")])
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def _clean_line(line: str) -> str:
+    return _FORBIDDEN.sub("", _ODD_SPACES.sub(" ", _LINE_ENDS.sub("\n", line)))
 
 
 def one_line(text: str, limit: int = 500) -> str:

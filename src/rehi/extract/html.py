@@ -85,9 +85,11 @@ def _text(tree: Any) -> str:
     if tree.body is None:
         return ""
     _part_cells(tree)
-    whole = extract_plain_text(tree, main_content=False, links=False, list_bullets=False, alt_texts=True)
     _keep_lists(tree)
     main = extract_plain_text(tree, main_content=True, links=False, list_bullets=False, alt_texts=True)
+    if len(main) >= _LEAST_MAIN and len(main) >= len(tree.body.text) * _LEAST_SHARE * 2:
+        return part_lines(main)  # the whole need not be extracted to be sure
+    whole = extract_plain_text(tree, main_content=False, links=False, list_bullets=False, alt_texts=True)
     enough = len(main) >= _LEAST_MAIN and len(main) >= len(whole) * _LEAST_SHARE
     return part_lines(main if enough else whole)
 

@@ -11,14 +11,18 @@ MAX_LENGTH = 4_000  # a longer one is data, not an address
 
 # Allowed by browsers in an address, forbidden in an IRI.
 _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\xa0\ud800-\udfff\ufdd0-\ufdef\ufff0-\uffff]')
+# A path that any address can be given, and that is in its final form.
+_PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_~-]+(?:\.[A-Za-z0-9_~-]+)*)+/?|/")
 _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
     """The links to web pages, absolute, in order, without repeats and fragments."""
     found: dict[str, None] = {}
+    root = absolute(base, "/").removesuffix("/")
     for link in dict.fromkeys(links):
-        if iri := absolute(base, link):
+        plain = root and len(link) < MAX_LENGTH // 2 and _PLAIN_PATH.fullmatch(link.partition("#")[0])
+        if iri := root + plain[0] if plain else absolute(base, link):
             found[iri] = None
             if len(found) >= MAX_LINKS:
                 break

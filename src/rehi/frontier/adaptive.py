@@ -7,24 +7,32 @@ from math import exp, sqrt
 
 from rehi.frontier.clock import DAY, HOUR, note_change, place, read_clock
 from rehi.frontier.history import (
-    EXPERTS, HostHistory, PageHistory, new_page, read_host, read_page, write_host, write_page,
+    EXPERTS,
+    HostHistory,
+    PageHistory,
+    new_page,
+    read_host,
+    read_page,
+    write_host,
+    write_page,
 )  # fmt: skip
 from rehi.frontier.last_modified import believe
 from rehi.frontier.spread import spread
 
 _YOUNG = HOUR  # the age below which a change is no fresher
 _MEMORY = 90 * DAY  # after which what was seen counts a third
-_FIRST_GUESS = 60 * DAY  # between changes, for a page of a host of which nothing is known
-_GUESS_WEIGHT = 0.5  # changes that the host's mean counts for
+_FIRST_GUESS = 20 * DAY  # between changes, for a page of a host of which nothing is known
+_GUESS_WEIGHT = 0.4  # changes that the host's mean counts for
 _PROMISE_WEIGHT = 1.0  # changes that the source's promise counts for
 _HOST_FORGET = 0.97  # with each change on the host
 _SECOND_CHANCE = 0.02  # of the trust is shared out anew with each visit, so that no expert is lost for good
 _MOST_HIDDEN = 4.0  # one change seen stands for no more than so many that were not
 _FRESH_UNIT = 4 * HOUR  # of freshness that a visit must bring at price 1
 _CATCH_RATE = 1 / (10 * DAY)  # makes a price in hours one in versions: at this rate both tastes visit alike
-_CURIOSITY, _FIRST_LOOK = 0.2, DAY
-_CURVE = 0.7
-_STEP = 1.3  # between two waits that are tried; 1.15 changed no figure by .001 and took twice as long
+# A page is looked at more closely while it is new: without this, histories of weeks were over before they were known
+# (freshness as the mean of files .59 in place of .68 at a fifth of a visit for each version).
+_CURIOSITY, _FIRST_LOOK = 0.02, 0.2 * DAY
+_STEP = 1.3  # between two waits that are tried
 
 
 def plan_adaptive(
@@ -136,7 +144,7 @@ def _choose(
     watched = page.visited - page.first
     fresh_price = price * _FRESH_UNIT
     catch_price = 1 - exp(-fresh_price * _CATCH_RATE)
-    fresh_price *= min(1.0, ((watched + _FIRST_LOOK) * _CURIOSITY / fresh_price) ** _CURVE)
+    fresh_price *= min(1.0, sqrt((watched + _FIRST_LOOK) * _CURIOSITY / fresh_price))
     fresh, catch = (1 - taste) / fresh_price, taste / catch_price
     (s0, c0), (s1, c1), (s2, c2) = _beliefs(page, host, promised)
     w0, w1, w2 = page.trust

@@ -52,9 +52,11 @@ def note_change(page: list[float], host: list[float], since: float, until: float
     for counts in (page, host):
         counts[:] = [_FORGET * count for count in counts]
     if until - since <= _HOURS_WITHIN:
-        _share_out(page, host, since, until, step=HOUR, first=0, size=24, shift=0, likely=clock and clock.hours)
+        _share_out(
+            page, host, since, until, step=HOUR, first=0, size=24, shift=0, likely=clock.hours if clock else None
+        )
     if until - since <= _DAYS_WITHIN:
-        _share_out(page, host, since, until, step=DAY, first=24, size=7, shift=3, likely=clock and clock.days)
+        _share_out(page, host, since, until, step=DAY, first=24, size=7, shift=3, likely=clock.days if clock else None)
 
 
 def _share_out(

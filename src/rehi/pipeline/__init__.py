@@ -31,7 +31,7 @@ class Harvest:
         self._rooms = rooms
         self._rounds = Rounds(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, update_id=lambda: self._rounds.update_id)
-        self._readings = Readings(rooms, self.progress)
+        self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
         self._descriptions = Descriptions(rooms, self.progress)
         self._steps = (
             self._visits.lease,

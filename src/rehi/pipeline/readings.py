@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from rehi.errors import Disposition, ReaderCrashed, RehiError
-from rehi.model.work import DocumentFacts, ReadResult, ReadTask
-from rehi.pipeline.reading import RECIPE, ReadDocument, read_document
-from rehi.pipeline.rooms import BATCH, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
+from rehi.errors import Disposition, ReaderCrashed, ReadTimeout, ReadTooLarge, RehiError
+from rehi.model.work import ReadResult, ReadTask
+from rehi.pipeline.reading import ReadDocument, Way, read_documents
+from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
-READS_PER_WORKER = 12  # enough that a worker never waits for a batch to be recorded
+READS_PER_WORKER = 200  # enough that a worker never waits for a batch to be recorded
+PARCEL = 10  # small documents that a worker gets at once
+PARCEL_BYTES = 1_000_000  # of bodies in a parcel of several
 
 ATTEMPTS = 3  # times that a document may be tried
+GUARDED = (ReaderCrashed, ReadTimeout, ReadTooLarge)  # they end a whole parcel
+
+Parcel = tuple[ReadTask, ...]
+Outcomes = list[ReadDocument | RehiError]
 
 
 class Readings:
     """The documents that the workers are reading."""
 
-    def __init__(self, rooms: Rooms, progress: Progress) -> None:
-        self._rooms, self._progress = rooms, progress
-        self._reading: dict[Future[ReadDocument], ReadTask] = {}
-        self._done: deque[Future[ReadDocument]] = deque()  # filled by the executor's thread
+    def __init__(self, rooms: Rooms, progress: Progress, *, wake: Callable[[], None] = lambda: None) -> None:
+        self._rooms, self._progress, self._wake = rooms, progress, wake
+        self._way = Way(open_archive=rooms.open_archive, worker=rooms.derived.worker, work=rooms.settings.work)
+        self._reading: dict[Future[Outcomes], Parcel] = {}
+        self._done: deque[Future[Outcomes]] = deque()  # filled by the executor's thread
+        self._held = 0  # documents that are being read, or have been and are not recorded
         self._recorded_at = self._look_at = rooms.clock()
         self._outbox_dry = False
 
@@ -40,51 +50,89 @@ class Readings:
         """Record what has been read and hand out what waits; whether the catalogue has changed."""
         now = self._rooms.clock()
         waited = (now - self._recorded_at).total_seconds() >= BATCH_SECONDS
-        ripe = len(self._done) >= BATCH or waited or len(self._done) == len(self._reading)
-        recorded = bool(self._done) and ripe
+        recorded = bool(self._done) and (waited or self._is_ripe())
         if recorded:
             self._record(now)
         self._hand_out(now)
         return recorded
 
+    def _is_ripe(self) -> bool:
+        """Whether a batch has been read, or all that there was; asked by the executor's thread too."""
+        done = list(self._done)
+        sizes = [task.size for future in done for task in self._reading.get(future, ())]
+        return len(sizes) >= BATCH or sum(sizes) >= BATCH_BYTES or len(done) == len(self._reading)
+
     def _hand_out(self, now: datetime) -> None:
-        room = self._rooms.executor.workers * READS_PER_WORKER - len(self._reading)
-        if room <= 0 or now < self._look_at:
+        limit = self._rooms.executor.workers * READS_PER_WORKER
+        # In parts of some size, so that the catalogue is not asked for each parcel.
+        if limit - self._held < min(limit // 4, BATCH) or now < self._look_at:
             return
-        tasks = self._rooms.catalogue.claim_reads(worker=self._rooms.worker, limit=room, ttl=LEASE_SECONDS, now=now)
-        for task in tasks:
-            future = self._rooms.executor.submit(
-                read_document, self._rooms.open_archive, task, work=self._rooms.settings.work
-            )
-            self._reading[future] = task
-            future.add_done_callback(self._done.append)
+        tasks = self._rooms.catalogue.claim_reads(
+            worker=self._rooms.worker, limit=limit - self._held, ttl=LEASE_SECONDS, now=now
+        )
+        for parcel in _parcels(tasks, workers=self._rooms.executor.workers):
+            self._submit(parcel, now)
+        self._held += len(tasks)
         self._outbox_dry = not tasks
         if not tasks:
             self._look_at = now + timedelta(seconds=DRY_SECONDS)
 
+    def _submit(self, parcel: Parcel, now: datetime) -> None:
+        future = self._rooms.executor.submit(read_documents, self._way, parcel, now)
+        self._reading[future] = parcel
+        future.add_done_callback(self._arrive)
+
+    def _arrive(self, future: Future[Outcomes]) -> None:
+        self._done.append(future)
+        if self._is_ripe():
+            self._wake()
+
     def _record(self, now: datetime) -> None:
         self._recorded_at = now
-        done = [self._done.popleft() for _ in range(len(self._done))]
-        results = [self._result(future, self._reading.pop(future), now) for future in done]
+        results: list[ReadResult] = []
+        for _ in range(len(self._done)):
+            future = self._done.popleft()
+            results += self._results(self._reading.pop(future), future, now)
+        if not results:
+            return
+        self._held -= len(results)
         self._rooms.derived.sync()
         self._rooms.catalogue.record_reads(results, now=now)
         self._progress.counts["read"] += len(results)
         self._progress.counts["names"] += sum(item.count for result in results for item in result.identities)
 
-    def _result(self, future: Future[ReadDocument], task: ReadTask, now: datetime) -> ReadResult:
+    def _results(self, parcel: Parcel, future: Future[Outcomes], now: datetime) -> list[ReadResult]:
+        """What a parcel came to; one that ended as a whole is read again, each document by itself."""
         try:
-            read = future.result()
-        except RehiError as error:
-            return ReadResult(task=task, error=error, next_step=_next_step(task, error))
+            outcomes = future.result()
+        except GUARDED as error:
+            if len(parcel) > 1:
+                for task in parcel:
+                    self._submit((task,), now)
+                return []
+            outcomes = [error]
         except Exception as fault:  # of ours or of a library: one document's problem, never the loop's
-            crashed = ReaderCrashed(f"{type(fault).__name__}: {fault}")
-            return ReadResult(task=task, error=crashed, next_step=_next_step(task, crashed))
-        reading = read.reading
-        ref = self._rooms.derived.keep(
-            url=task.url, digest=task.digest, recipe=RECIPE, reading=reading, body=task.body, at=now
-        )
-        facts = DocumentFacts.of(reading.document, language=reading.annotations.language, derived=ref)
-        return ReadResult(task=task, document=facts, identities=read.identities, seconds=reading.seconds)
+            outcomes = [ReaderCrashed(f"{type(fault).__name__}: {fault}")] * len(parcel)
+        return [self._result(task, outcome) for task, outcome in zip(parcel, outcomes, strict=True)]
+
+    def _result(self, task: ReadTask, outcome: ReadDocument | RehiError) -> ReadResult:
+        if isinstance(outcome, RehiError):
+            return ReadResult(task=task, error=outcome, next_step=_next_step(task, outcome))
+        facts = replace(outcome.facts, derived=self._rooms.derived.append(outcome.records))
+        return ReadResult(task=task, document=facts, identities=outcome.identities, seconds=outcome.seconds)
+
+
+def _parcels(tasks: Sequence[ReadTask], *, workers: int) -> Iterator[Parcel]:
+    """The tasks in parcels that are small in every sense, and enough of them that each worker gets some."""
+    count = min(PARCEL, max(1, len(tasks) // (2 * workers)))
+    parcel: list[ReadTask] = []
+    for task in tasks:
+        if parcel and (len(parcel) >= count or sum(held.size for held in parcel) + task.size > PARCEL_BYTES):
+            yield tuple(parcel)
+            parcel = []
+        parcel.append(task)
+    if parcel:
+        yield tuple(parcel)
 
 
 def _next_step(task: ReadTask, error: RehiError) -> Disposition:

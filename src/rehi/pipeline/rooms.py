@@ -12,7 +12,8 @@ from rehi.archive import Archive, DerivedFiles
 from rehi.ports import Catalogue, Executor, Graph
 from rehi.settings import Settings
 
-BATCH = 50  # visits or readings per transaction: FULL synchronous SQLite does 7,900 rows/s so
+BATCH = 200  # visits or readings per transaction
+BATCH_BYTES = 16_000_000  # of bodies in a batch: what waits to be kept lies in memory
 BATCH_SECONDS = 0.5  # nothing waits longer than this to be acknowledged
 LEASE_SECONDS = 600.0
 DRY_SECONDS = 0.5  # how long an empty list is left alone

@@ -16,7 +16,7 @@ from rehi.model.work import HostRelease
 from rehi.pipeline.budget import Budget
 from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
-from rehi.pipeline.rooms import BATCH, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
+from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
 URLS_PER_LEASE = 20
 HOSTS_PER_CONNECTION = 4  # most hosts that are held are resting
@@ -41,6 +41,7 @@ class Visits:
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
         self._cdns = tuple(ip_network(text) for text in self._settings.cdns)
         self._finished: list[Finished] = []
+        self._finished_bytes = 0
         self._kept_at = self._renewed_at = self._look_at = self._orders_at = rooms.clock()
         self._frontier_dry = False
 
@@ -58,6 +59,10 @@ class Visits:
         """There may be something due."""
         self._frontier_dry = False
         self._look_at = self._clock()
+
+    def wake(self) -> None:
+        """Stop waiting for the network: something else has come; may be called from any thread."""
+        self._fetcher.wakeup()
 
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -106,13 +111,16 @@ class Visits:
             return
         ordered = self._rooms.catalogue.orders(since=self._orders_at - timedelta(seconds=ORDERS_SECONDS))
         self._orders_at = now
-        for lease in self._agenda.leases:
+        left_alone: set[int] = set()
+        for lease in self._agenda.leases if ordered else ():
             if (orders := ordered.get(lease.host_id)) is not None:
                 manners = self._manners(lease, orders)
                 self._agenda.change_manners(lease.host_id, manners, now=now)
                 if manners.left_alone:
-                    self._fetcher.abort(lambda errand, held=lease: errand.lease is held)
+                    left_alone.add(lease.host_id)
                     self._courtesy.forget(lease.host_id)
+        if left_alone:
+            self._fetcher.abort(lambda errand: errand.lease.host_id in left_alone)
 
     def _rests_only(self, now: datetime) -> bool:
         """Whether some host is just resting between two requests, so that it is worth waiting for."""
@@ -183,6 +191,7 @@ class Visits:
 
     def _finish(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
         self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
+        self._finished_bytes += visit.answer.size if visit.answer else 0
 
     def _shares_pace(self, address: str) -> bool:
         if not self._settings.by_address or not address:
@@ -201,12 +210,13 @@ class Visits:
     def keep(self) -> bool:
         """Keep what has come, when it is a batch or has waited long enough; whether the catalogue has changed."""
         waited = (self._clock() - self._kept_at).total_seconds() >= BATCH_SECONDS
-        ripe = len(self._finished) >= BATCH or waited or not self._fetcher.in_flight
+        full = len(self._finished) >= BATCH or self._finished_bytes >= BATCH_BYTES
+        ripe = full or waited or not self._fetcher.in_flight
         return ripe and self._keep_now()
 
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
-        finished, self._finished = self._finished, []
+        finished, self._finished, self._finished_bytes = self._finished, [], 0
         released = self._agenda.take_releases()
         if not finished and not released:
             return False
