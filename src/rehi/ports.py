@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO, ParamSpec, Protocol, TypeVar
 
 from rehi.model.entity import Entity, EntityKey
-from rehi.model.host import HostFacts, HostOrders, HostRow, Probe
+from rehi.model.host import HostFacts, HostOrders, HostRow
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Source, SourceKind, SourceState
 from rehi.model.update import Load, Update, UpdateKind, UpdateState
 from rehi.model.version import Digest, RecordRef, Version
-from rehi.model.visit import HostLease, Robots, Visited
-from rehi.model.work import GraphWork, HostRelease, ReadResult, ReadTask
+from rehi.model.visit import HostLease, Visited
+from rehi.model.work import GraphWork, HostLesson, HostRelease, ReadResult, ReadTask
 
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode, Triple
@@ -74,20 +74,21 @@ class Frontier(Protocol):
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
+        lessons: Sequence[HostLesson] = (),
         worker: str,
         update_id: int | None = None,
         now: datetime,
     ) -> None:
         """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
 
-        The visits count for the update, if one is given.
+        What was learned of hosts is remembered, and the visits count for the update, if one is given.
         """
 
-    def keep_manners(self, host_id: int, *, robots: Robots | None = None, probe: Probe | None = None) -> None:
-        """Remember a host's robots.txt, or what it answers for what it doesn't have."""
+    def forget_leases(self, *, worker: str, rest: float, now: datetime) -> None:
+        """Give back all that a worker held, as when it starts again after it was killed.
 
-    def forget_leases(self, *, worker: str) -> None:
-        """Give back all that a worker held, as when it starts again after it was killed."""
+        Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
+        """
 
     def next_ready(self) -> datetime | None:
         """When the first unleased host is ready; None if nothing is ever due."""

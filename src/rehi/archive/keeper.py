@@ -29,6 +29,7 @@ class Archive:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._shelf = shelf
+        self._here: set[str] = set()  # names of files
         self._files = FileSeries(
             shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
@@ -46,6 +47,12 @@ class Archive:
         request = request_record(visit, worker=worker, answered_by="revisit")
         original = read_headers(self._shelf, body).fields
         return self._files.append(request, revisit_record(visit, worker=worker, original=original))[-1]
+
+    def holds(self, ref: RecordRef) -> bool:
+        """Whether a record lies here; it may be in the folder of another worker that shares the catalogue."""
+        if ref.file not in self._here:
+            self._here = {name for name, _ in self._shelf.files()}
+        return ref.file in self._here
 
     def sync(self) -> None:
         """All that was kept is on disk for good."""

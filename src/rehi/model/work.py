@@ -8,7 +8,9 @@ from datetime import datetime
 from rehi.errors import Disposition, RehiError
 from rehi.model.document import Document
 from rehi.model.entity import Entity, EntityKey, Identity
+from rehi.model.host import Probe
 from rehi.model.version import Digest, RecordRef, Version
+from rehi.model.visit import Robots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,15 @@ class GraphWork:
 
     def __bool__(self) -> bool:
         return bool(self.ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLesson:
+    """What was learned of a host's manners: its robots.txt, or what it answers for what it doesn't have."""
+
+    host_id: int
+    robots: Robots | None = None
+    probe: Probe | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ class Harvest:
     def _recover(self) -> None:
         """Enter what the archive holds beyond the catalogue, and take back what this worker held when it was killed."""
         rooms = self._rooms
-        rooms.catalogue.forget_leases(worker=rooms.worker)
+        self._forget_leases()
         rooms.derived.forget_tail(rooms.catalogue.known_end)
         self._visits.recover()
         rooms.graph.write([describe_vocabulary(rooms.settings.base)])
@@ -93,5 +93,9 @@ class Harvest:
     def _leave(self, *, finished: bool) -> None:
         self._visits.leave()
         self._rounds.end(finished=finished)
-        self._rooms.catalogue.forget_leases(worker=self._rooms.worker)
+        self._forget_leases()
         self._rooms.graph.publish()
+
+    def _forget_leases(self) -> None:
+        rooms = self._rooms
+        rooms.catalogue.forget_leases(worker=rooms.worker, rest=rooms.settings.fetch.delay, now=rooms.clock())

@@ -66,7 +66,8 @@ class Judge:
     def keep(self, finished: Sequence[Finished], *, price: float, now: datetime) -> list[Visited]:
         """Append every answer worth keeping, sync once, and say what each visit came to."""
         self._price = price
-        bodies = dict(self.ledger.find_body({item.visit.answer.digest for item in finished if item.visit.answer}))
+        known = self.ledger.find_body({item.visit.answer.digest for item in finished if item.visit.answer})
+        bodies = {digest: body for digest, body in known.items() if self.archive.holds(body)}
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
         return visited

@@ -25,7 +25,11 @@ class Rounds:
 
     @property
     def update_id(self) -> int | None:
-        """The update for which visits count now."""
+        """The update for which visits count now; asked once per batch, so that one just ordered loses none of its visits."""
+        if self._kind is UpdateKind.DAY:
+            current = self._rooms.catalogue.open_update()
+            if current is not None and _is_current(current, self._rooms.clock()):
+                self._change_to(current)
         return self._update.id if self._update else None
 
     def begin(self, kind: UpdateKind) -> None:
@@ -57,9 +61,13 @@ class Rounds:
             current = self._rooms.catalogue.open_update()
         if current is None:
             self.begin(UpdateKind.DAY)
-        elif self._update is None or current.id != self._update.id:
+        else:
+            self._change_to(current)
+
+    def _change_to(self, update: Update) -> None:
+        if self._update is None or update.id != self._update.id:
             self._write()
-            self._update = current
+            self._update = update
 
     def end(self, *, finished: bool) -> None:
         """Close a harvest's row; a day's stays open, for whoever works on."""

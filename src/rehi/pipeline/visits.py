@@ -12,13 +12,14 @@ from rehi.fetch import ROBOTS_BYTES, Fetcher, probe_of, probe_url, read_robots, 
 from rehi.frontier import Agenda, Errand, Manners, Purpose, manners_of, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.visit import HostLease, Visit, VisitTask
-from rehi.model.work import HostRelease
+from rehi.model.work import HostLesson, HostRelease
 from rehi.pipeline.budget import Budget
 from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
 URLS_PER_LEASE = 20
+HOSTS_PER_LEASE = 64  # at once: a lease of more keeps others waiting for longer
 HOSTS_PER_CONNECTION = 4  # most hosts that are held are resting
 FED_SECONDS = 0.05  # between two looks at a frontier that gives
 PATIENCE_SECONDS = 0.05  # how long the wheel may stand still
@@ -42,6 +43,7 @@ class Visits:
         self._cdns = tuple(ip_network(text) for text in self._settings.cdns)
         self._finished: list[Finished] = []
         self._finished_bytes = 0
+        self._lessons: list[HostLesson] = []
         self._kept_at = self._renewed_at = self._look_at = self._orders_at = rooms.clock()
         self._frontier_dry = False
 
@@ -77,7 +79,7 @@ class Visits:
         left = self._budget.left(now)
         leases = self._rooms.catalogue.lease(
             worker=self._rooms.worker,
-            hosts=min(room, left),
+            hosts=min(room, left, HOSTS_PER_LEASE),
             urls=min(URLS_PER_LEASE, left),
             ttl=LEASE_SECONDS,
             now=now,
@@ -150,7 +152,7 @@ class Visits:
             else:
                 self._agenda.done(errand, now=now, seconds=None)
         elif task is not None and self._courtesy.rules[lease.host_id].allows(task.url):
-            known = task.body is not None
+            known = task.body is not None and self._rooms.archive.holds(task.body)
             self._fetcher.submit(
                 errand, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
@@ -169,7 +171,7 @@ class Visits:
             self._learn_rules(errand, visit, now)
         else:
             probe = self._courtesy.probes[lease.host_id] = probe_of(visit, now=now)
-            self._rooms.catalogue.keep_manners(lease.host_id, probe=probe)
+            self._lessons.append(HostLesson(host_id=lease.host_id, probe=probe))
             self._courtesy.react(lease, visit, now)
         if self._agenda.meet(lease, address, shared=self._shares_pace(address), now=now):
             self._agenda.done(errand, now=now, seconds=visit.seconds)
@@ -178,7 +180,7 @@ class Visits:
         lease = errand.lease
         robots = read_robots(visit, now)
         rules = self._courtesy.learn_rules(lease, robots)
-        self._rooms.catalogue.keep_manners(lease.host_id, robots=robots)
+        self._lessons.append(HostLesson(host_id=lease.host_id, robots=robots))
         if (complaint := self._courtesy.complaint(lease, rules, now)) is not None:
             self._rooms.catalogue.note([complaint])
         if rules.deferred:
@@ -217,12 +219,15 @@ class Visits:
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
         finished, self._finished, self._finished_bytes = self._finished, [], 0
+        lessons, self._lessons = self._lessons, []
         released = self._agenda.take_releases()
-        if not finished and not released:
+        if not finished and not released and not lessons:
             return False
         visited = self._judge.keep(finished, price=self._budget.price, now=now)
         released = [self._part_with(release) for release in released]
-        self._rooms.catalogue.record(visited, released, worker=self._rooms.worker, update_id=self._update_id(), now=now)
+        self._rooms.catalogue.record(
+            visited, released, lessons=lessons, worker=self._rooms.worker, update_id=self._update_id(), now=now
+        )
         self._progress.counts["visited"] += len(visited)
         self._progress.counts.update(item.outcome.value for item in visited)
         return True

@@ -46,12 +46,14 @@ class Database:
         while True:
             try:
                 with self.dialect.turn(urgent=urgent), self._writers.begin() as connection:
-                    return work(connection)
+                    result = work(connection)
             except self._errors as error:
                 if attempt < _ATTEMPTS and self.dialect.may_retry(error):
                     attempt += 1
                     continue
                 raise self.dialect.error(error) from error
+            self.dialect.written()
+            return result
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that changes nothing."""
@@ -63,8 +65,8 @@ class Database:
 
     def close(self) -> None:
         """Give the connections back."""
-        self._engine.dispose()
         self.dialect.close()
+        self._engine.dispose()
 
 
 def chunks(values: Iterable[R], size: int = _CHUNK) -> Iterator[list[R]]:

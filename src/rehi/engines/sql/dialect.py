@@ -43,6 +43,9 @@ class Dialect(Protocol):
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
         """Wait until this one may write, where only one can."""
 
+    def written(self) -> None:
+        """A transaction has ended; what must be done now and then, beside the work, may begin."""
+
     def close(self) -> None:
         """Give back what is needed for that."""
 

@@ -10,26 +10,26 @@ from sqlalchemy import Connection, text, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.hosts import settle_hosts
 from rehi.engines.sql.hosttables import GROUP_IS_FREE
-from rehi.engines.sql.insertion import Insertion, newest
 from rehi.engines.sql.leases import fill_leases, put_back, renew_leases, take_hosts
+from rehi.engines.sql.lessons import keep_lessons
 from rehi.engines.sql.moment import maybe_from_micros, span, to_micros
 from rehi.engines.sql.orders import orders_since
 from rehi.engines.sql.pacegroups import forget_groups, next_free
-from rehi.engines.sql.schema import host, outbox
-from rehi.engines.sql.schema import probe as probe_table
-from rehi.engines.sql.schema import robots as robots_table
-from rehi.engines.sql.text import storable
+from rehi.engines.sql.schema import outbox
 from rehi.engines.sql.totals import count_due, count_visits
 from rehi.engines.sql.visits import Recording, record_visits
-from rehi.model.host import HostOrders, Probe
+from rehi.model.host import HostOrders
 from rehi.model.update import Load
-from rehi.model.visit import HostLease, Robots, Visited
-from rehi.model.work import HostRelease
+from rehi.model.visit import HostLease, Visited
+from rehi.model.work import HostLesson, HostRelease
 
-_ROBOTS = ("status", "text", "fetched_at")
-_KEEP_ROBOTS = Insertion(robots_table, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
-_PROBE = ("status", "likeness", "at")
-_KEEP_PROBE = Insertion(probe_table, ("host_id", *_PROBE), unique=("host_id",), change=newest(_PROBE))
+_RESTED = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"
+_FORGET = text(f"""
+    UPDATE host SET token = NULL, worker = NULL, lease_until = 0,
+        not_before = CASE WHEN not_before > {_RESTED} THEN not_before ELSE {_RESTED} END,
+        ready_at = CASE WHEN ready_at < {_RESTED} THEN {_RESTED} ELSE ready_at END
+    WHERE worker = :worker
+""")  # noqa: S608
 _ANY_READY = text(f"""
     SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE} LIMIT 1
 """)  # noqa: S608
@@ -92,17 +92,19 @@ class SqlFrontier:
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
+        lessons: Sequence[HostLesson] = (),
         worker: str,
         update_id: int | None = None,
         now: datetime,
     ) -> None:
         """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
 
-        The visits count for the update, if one is given.
+        What was learned of hosts is remembered, and the visits count for the update, if one is given.
         """
         recording = Recording(worker=worker, update_id=update_id, now=now)
 
         def work(connection: Connection) -> None:
+            keep_lessons(connection, lessons)
             if visited:
                 record_visits(connection, self.database, visited, released, recording)
             else:
@@ -110,30 +112,15 @@ class SqlFrontier:
 
         self.database.write(work)
 
-    def keep_manners(self, host_id: int, *, robots: Robots | None = None, probe: Probe | None = None) -> None:
-        """Remember a host's robots.txt, or what it answers for what it doesn't have."""
+    def forget_leases(self, *, worker: str, rest: float, now: datetime) -> None:
+        """Give back all that a worker held, as when it starts again after it was killed.
 
-        def work(connection: Connection) -> None:
-            if robots is not None:
-                row = {
-                    "status": robots.status,
-                    "text": storable(robots.text),
-                    "fetched_at": to_micros(robots.fetched_at),
-                }
-                _KEEP_ROBOTS.enter(connection, [{"host_id": host_id, **row}])
-            if probe is not None:
-                answer = {"status": probe.status, "likeness": probe.likeness, "at": to_micros(probe.at)}
-                _KEEP_PROBE.enter(connection, [{"host_id": host_id, **answer}])
-
-        self.database.write(work)
-
-    def forget_leases(self, *, worker: str) -> None:
-        """Give back all that a worker held, as when it starts again after it was killed."""
+        Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
+        """
 
         def work(connection: Connection) -> None:
             forget_groups(connection, worker)
-            free = {"token": None, "worker": None, "lease_until": 0}
-            connection.execute(update(host).where(host.c.worker == worker).values(free))
+            connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
             unclaimed = {"worker": None, "claimed_until": 0}
             connection.execute(update(outbox).where(outbox.c.worker == worker).values(unclaimed))
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, update
 
 from rehi.engines.sql.change import Change
-from rehi.engines.sql.database import chunks, gather
+from rehi.engines.sql.database import chunks
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import to_micros
 from rehi.engines.sql.pacegroups import leave_groups
@@ -60,6 +60,7 @@ _RELEASE = Change(
     },
     where="host.id = new.id AND host.token = new.token",
 )  # fmt: skip
+_IDS = Question("SELECT id, origin FROM host", "key", "bytea")
 _LOCK = Question("SELECT id, token, pace_group FROM host", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 _POSTPONE = Change(
     host,
@@ -100,8 +101,7 @@ def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, in
 
 
 def _find(connection: Connection, keys: Mapping[bytes, str]) -> dict[str, int]:
-    rows = gather(connection, keys, lambda part: select(host.c.id, host.c.origin).where(host.c.key.in_(part)))
-    return {row.origin: row.id for row in rows}
+    return {row.origin: row.id for row in _IDS.ask(connection, keys)}
 
 
 def wake_together(connection: Connection, host_ids: Iterable[int], due: int) -> None:

@@ -37,6 +37,13 @@ _INTAKE = """
 """
 _COPY = "COPY intake (host_id, url, tail, source_id, due_at, hops) FROM STDIN"
 # In the order of the URLs: two transactions that enter the same ones wait for each other, and never crosswise.
+_ADD = f"""
+    INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
+    SELECT * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[])
+        AS new (host_id, url, tail, source_id, due_at, hops)
+    ORDER BY (left(url, {HEAD}) || tail) COLLATE "C" ON CONFLICT DO NOTHING
+"""  # noqa: S608
+_FEW = 500
 _INSERT = text(f"""
     INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
     SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
@@ -103,6 +110,9 @@ class PostgresDialect:
         """Many can write at once."""
         return nullcontext()
 
+    def written(self) -> None:
+        """The server sees to its log by itself."""
+
     def close(self) -> None:
         """There is nothing to give back."""
 
@@ -115,7 +125,10 @@ class PostgresDialect:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
-        """Copy them aside, then enter those that are new."""
+        """Enter those that are new; many are copied aside first."""
+        if len(rows) <= _FEW:
+            columns = tuple(list(column) for column in zip(*rows, strict=True))
+            return connection.exec_driver_sql(_ADD, columns).rowcount if rows else 0
         connection.exec_driver_sql(_INTAKE)
         driver: Any = connection.connection.driver_connection
         with driver.cursor() as cursor, cursor.copy(_COPY) as copy:

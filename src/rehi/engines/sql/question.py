@@ -29,6 +29,8 @@ class Question:
         rows: list[Row[Any]] = []
         for part in chunks(values):
             if connection.dialect.name == "sqlite":
+                # Few lengths, so that SQLite keeps the words compiled: the last value fills the rest.
+                part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
                 sql = f"{self._start} IN ({', '.join('?' * len(part))}){self._end}"
                 rows += connection.exec_driver_sql(sql, tuple(part))
             else:

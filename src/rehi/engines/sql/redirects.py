@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from rehi.engines.sql.database import Database, gather, run_many
 from rehi.engines.sql.graphlist import list_for_graph
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
+from rehi.engines.sql.question import Question
 from rehi.engines.sql.resources import ResourceState, lock_resources
 from rehi.engines.sql.schema import problem, resource
 from rehi.engines.sql.tally import Additions
@@ -20,6 +21,8 @@ from rehi.model.visit import Outcome
 
 Edges = Mapping[int, int | None]  # from a resource to the one it redirects to
 
+_TARGETS = Question("SELECT id, redirect_to FROM resource", "id", "bigint")
+_VERSIONS = Question("SELECT id, versions FROM resource", "id", "bigint")
 _UPDATE = update(resource).where(resource.c.id == bindparam("row")).values(redirect_to=bindparam("target"))
 
 
@@ -79,10 +82,9 @@ def end_of(edges: Edges, row: int) -> int | None:
 
 def _chains(connection: Connection, rows: Iterable[int]) -> dict[int, int | None]:
     edges: dict[int, int | None] = {}
-    start = select(resource.c.id, resource.c.redirect_to)
     ahead = set(rows)
     while ahead:  # one question for each hop of the longest chain, which fetch.max_redirects keeps short
-        found = gather(connection, sorted(ahead), lambda part: start.where(resource.c.id.in_(part)))
+        found = _TARGETS.ask(connection, sorted(ahead))
         edges.update((row.id, row.redirect_to) for row in found)
         ahead = {row.redirect_to for row in found if row.redirect_to is not None} - edges.keys()
     return edges
@@ -118,5 +120,4 @@ def _unmark(connection: Connection, freed: set[int], additions: Additions) -> No
 
 
 def _with_versions(connection: Connection, rows: Iterable[int]) -> list[int]:
-    query = select(resource.c.id).where(resource.c.versions > 0)
-    return [row.id for row in gather(connection, rows, lambda part: query.where(resource.c.id.in_(part)))]
+    return [row.id for row in _VERSIONS.ask(connection, rows) if row.versions]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from rehi.model.source import SourceKind
 from rehi.model.visit import Robots
+from rehi.model.work import HostLesson
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import add, at, came, failed, given_back, lease_one, unchanged
 
@@ -115,7 +116,7 @@ class FrontierContract:
         add(catalogue, "http://a.ee/", "http://b.ee/")
         catalogue.record([came("http://a.ee/", "one", next_in=500)], [], worker="one", now=at(0))
         assert lease_one(catalogue, 1).origin == "http://b.ee"
-        catalogue.forget_leases(worker="one")
+        catalogue.forget_leases(worker="one", rest=0.0, now=at(1))
         catalogue.record([came("http://b.ee/", "two", next_in=900)], [], worker="one", now=at(0))
         assert catalogue.lease(worker="w", hosts=5, urls=5, ttl=5, now=at(2)) == []
         assert catalogue.next_ready() == at(500)
@@ -142,9 +143,22 @@ class FrontierContract:
         add(catalogue, "http://a.ee/", "http://b.ee/")
         mine = catalogue.lease(worker="w", hosts=1, urls=1, ttl=60, now=at(0))
         catalogue.lease(worker="w2", hosts=1, urls=1, ttl=60, now=at(0))
-        catalogue.forget_leases(worker="w")
+        catalogue.forget_leases(worker="w", rest=0.0, now=at(1))
         free = catalogue.lease(worker="x", hosts=5, urls=1, ttl=60, now=at(1))
         assert [lease.host_id for lease in free] == [lease.host_id for lease in mine]
+
+    def test_what_a_worker_forgets_rests_first_since_it_may_just_have_been_visited(self, catalogue: Catalogue) -> None:
+        add(catalogue, "http://a.ee/")
+        catalogue.record([], [given_back(lease_one(catalogue), 1, delay=7.0)], worker="one", now=at(0))
+        add(catalogue, "http://b.ee/", name="other")
+        catalogue.lease(worker="w", hosts=2, urls=1, ttl=60, now=at(2))
+        catalogue.forget_leases(worker="w", rest=3.0, now=at(10))
+        assert catalogue.lease(worker="x", hosts=2, urls=1, ttl=60, now=at(12.9)) == []
+        assert [lease.origin for lease in catalogue.lease(worker="x", hosts=2, urls=1, ttl=60, now=at(13))] == [
+            "http://b.ee"
+        ]
+        assert catalogue.lease(worker="x", hosts=2, urls=1, ttl=60, now=at(16.9)) == []
+        assert len(catalogue.lease(worker="x", hosts=2, urls=1, ttl=60, now=at(17))) == 1
 
     def test_next_ready_is_when_a_lease_can_be_had(self, catalogue: Catalogue) -> None:
         assert catalogue.next_ready() is None
@@ -159,9 +173,17 @@ class FrontierContract:
         add(catalogue, "http://a.ee/")
         lease = lease_one(catalogue)
         assert lease.robots is None
-        catalogue.keep_manners(lease.host_id, robots=Robots(status=200, text="User-agent: *", fetched_at=at(0)))
+        catalogue.record(
+            [],
+            [],
+            lessons=[
+                HostLesson(host_id=lease.host_id, robots=Robots(status=200, text="User-agent: *", fetched_at=at(0)))
+            ],
+            worker="one",
+            now=at(0),
+        )
         kept = Robots(status=200, text="User-agent: rehi\0", fetched_at=at(1))
-        catalogue.keep_manners(lease.host_id, robots=kept)
+        catalogue.record([], [], lessons=[HostLesson(host_id=lease.host_id, robots=kept)], worker="one", now=at(0))
         robots = lease_one(catalogue, 60).robots
         assert robots == Robots(status=200, text="User-agent: rehi", fetched_at=at(1))
 

@@ -11,6 +11,7 @@ from rehi.errors import NotFound
 from rehi.model.host import NO_ORDERS, HostOrders, HostRow, HostState, Probe
 from rehi.model.listing import Page
 from rehi.model.visit import HostLease, Robots
+from rehi.model.work import HostLesson
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import NOW, add, at, came, failed, given_back, lease_one, unchanged
 
@@ -50,10 +51,16 @@ class HostsContract:
         host_id = lease_one(catalogue).host_id
         probe = Probe(status=200, likeness=b"\1\2", at=at(1))
         robots = Robots(status=200, text="User-agent: *", fetched_at=at(0))
-        catalogue.keep_manners(host_id, probe=Probe(status=404, likeness=b"", at=at(0)))
-        catalogue.keep_manners(host_id, robots=robots)
-        catalogue.keep_manners(host_id, probe=probe)
-        catalogue.keep_manners(host_id)
+        catalogue.record(
+            [],
+            [],
+            lessons=[HostLesson(host_id=host_id, probe=Probe(status=404, likeness=b"", at=at(0)))],
+            worker="one",
+            now=at(0),
+        )
+        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, robots=robots)], worker="one", now=at(0))
+        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, probe=probe)], worker="one", now=at(0))
+        catalogue.record([], [], lessons=[HostLesson(host_id=host_id)], worker="one", now=at(0))
         lease = lease_one(catalogue, 60)
         assert (lease.robots, lease.probe) == (robots, probe)
 
@@ -151,7 +158,9 @@ class HostsContract:
         add(catalogue, A, A + "2", A + "3", B)
         robots = Robots(status=200, text="User-agent: *", fetched_at=at(0))
         held = {lease.origin: lease for lease in _lease(catalogue, 0)}
-        catalogue.keep_manners(held["http://a.ee"].host_id, robots=robots)
+        catalogue.record(
+            [], [], lessons=[HostLesson(host_id=held["http://a.ee"].host_id, robots=robots)], worker="one", now=at(0)
+        )
         back = [replace(given_back(lease, 1, delay=2.0), address="192.0.2.7") for lease in held.values()]
         visits = [came(A, "one", 1), failed(A + "2", 2), unchanged(A, 3)]
         catalogue.record(visits, back, worker="w", now=at(3))

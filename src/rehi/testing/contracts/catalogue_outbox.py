@@ -52,9 +52,9 @@ class OutboxContract:
     def test_a_worker_that_starts_again_forgets_its_claims(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1)], [], worker="", now=at(1))
         claim(catalogue, 1, worker="w")
-        catalogue.forget_leases(worker="other")
+        catalogue.forget_leases(worker="other", rest=0.0, now=at(1))
         assert claim(catalogue, 1) == []
-        catalogue.forget_leases(worker="w")
+        catalogue.forget_leases(worker="w", rest=0.0, now=at(1))
         assert len(claim(catalogue, 1)) == 1
 
     def test_a_worker_reads_what_lies_in_its_own_folder(self, catalogue: Catalogue) -> None:

@@ -85,9 +85,9 @@ class PacesContract:
     def test_a_worker_that_starts_again_frees_its_groups(self, catalogue: Catalogue) -> None:
         _grouped(catalogue, A, B)
         lease_one(catalogue, 1, worker="one")
-        catalogue.forget_leases(worker="other")
+        catalogue.forget_leases(worker="other", rest=0.0, now=at(1))
         assert _leases(catalogue, 2) == {}
-        catalogue.forget_leases(worker="one")
+        catalogue.forget_leases(worker="one", rest=0.0, now=at(1))
         assert len(_leases(catalogue, 2)) == 1
 
     def test_a_host_leaves_its_group_when_it_is_given_back_without(self, catalogue: Catalogue) -> None:

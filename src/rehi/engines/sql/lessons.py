@@ -1,0 +1,42 @@
+"""Lessons: what was learned of hosts' manners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from rehi.engines.sql.insertion import Insertion, newest
+from rehi.engines.sql.moment import to_micros
+from rehi.engines.sql.schema import probe, robots
+from rehi.engines.sql.text import storable
+from rehi.model.work import HostLesson
+
+_ROBOTS = ("status", "text", "fetched_at")
+_KEEP_ROBOTS = Insertion(robots, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
+_PROBE = ("status", "likeness", "at")
+_KEEP_PROBE = Insertion(probe, ("host_id", *_PROBE), unique=("host_id",), change=newest(_PROBE))
+
+
+def keep_lessons(connection: Connection, lessons: Iterable[HostLesson]) -> None:
+    """Remember the newest robots.txt and probe of each host."""
+    rules, probes = {}, {}
+    for lesson in sorted(lessons, key=lambda lesson: lesson.host_id):
+        if (found := lesson.robots) is not None:
+            rules[lesson.host_id] = {
+                "host_id": lesson.host_id,
+                "status": found.status,
+                "text": storable(found.text),
+                "fetched_at": to_micros(found.fetched_at),
+            }
+        if (answer := lesson.probe) is not None:
+            probes[lesson.host_id] = {
+                "host_id": lesson.host_id,
+                "status": answer.status,
+                "likeness": answer.likeness,
+                "at": to_micros(answer.at),
+            }
+    if rules:
+        _KEEP_ROBOTS.enter(connection, list(rules.values()))
+    if probes:
+        _KEEP_PROBE.enter(connection, list(probes.values()))
