@@ -31,7 +31,7 @@ daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error
 events {{ worker_connections 4096; }}
 http {{
   access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; keepalive_timeout 600;
-  open_file_cache max=20000 inactive=600s; open_file_cache_valid 600s;
+  open_file_cache max=4000 inactive=600s; open_file_cache_valid 600s;
   client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
   uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
   types {{ text/html html; text/plain txt; }} charset utf-8;
