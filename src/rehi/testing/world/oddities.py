@@ -104,6 +104,9 @@ def _ring(others: list[Host]) -> Host:
         ("/ilma", 302, "", ("bad-answer", "bad-status", "redirect-loop", "ok")),
         ("/ftp", 301, "ftp://ring.rehemaa.test/fail.txt", ("address-denied",)),
         ("/sisse", 301, "http://10.1.2.3/", ("address-denied",)),
+        ("/fail", 301, "file:///etc/passwd", ("address-denied",)),
+        ("/pilv", 302, "http://169.254.169.254/latest/meta-data/", ("address-denied",)),
+        ("/koju", 302, "http://[::1]/", ("address-denied",)),
     ]
     resources: list[Resource] = [goal]
     resources += [Redirect(url=RING + path, status=status, location=to, expect=e) for path, status, to, e in rows]
