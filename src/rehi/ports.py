@@ -123,7 +123,7 @@ class Updates(Protocol):
         """Open a row; those that this worker left open are closed as stopped."""
 
     def open_update(self) -> Update | None:
-        """The newest update that runs, for which visits count now."""
+        """The newest update that runs and is not one worker's own harvest: visits count for it now."""
 
     def add_to_update(self, update_id: int, *, worker: str, seconds: Mapping[str, float]) -> None:
         """Count time spent by stage."""

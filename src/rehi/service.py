@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from rehi.adding import read_in
 from rehi.app import House, utc_now
@@ -16,6 +17,7 @@ from rehi.model.update import Update, UpdateKind
 from rehi.pipeline import Progress
 from rehi.updating import next_scheduled, order_update
 
+SCHEDULE_SECONDS = 20.0  # how often it looks whether an update is due
 IDLE_SECONDS = 1.0  # how often the intake looks for a source that someone else entered
 
 
@@ -113,10 +115,13 @@ class Service:
 
     def _take_in(self) -> None:
         catalogue, began = self.house.catalogue, utc_now()
+        look_at = began
         while not self._stop.is_set():
-            scheduled = next_scheduled(self.house, since=began)
-            if scheduled is not None and scheduled <= utc_now():
-                order_update(self.house, kind=UpdateKind.SCHEDULED)
+            if utc_now() >= look_at:
+                scheduled = next_scheduled(self.house, since=began)
+                if scheduled is not None and scheduled <= utc_now():
+                    order_update(self.house, kind=UpdateKind.SCHEDULED)
+                look_at = utc_now() + timedelta(seconds=SCHEDULE_SECONDS)
             for source in catalogue.sources():
                 if source.state is SourceState.READING and not self._stop.is_set():
                     size = max(1, source.size)

@@ -35,7 +35,7 @@ class Update:
     started_at: datetime
     ended_at: datetime | None
     due: int  # resources that were due when it began
-    workers: int
+    workers: int  # that have done something for it
     counts: Mapping[str, int]  # "visited", "first", "changed", "unchanged", "redirect", "gone", "problems"
     seconds: Mapping[str, float]  # spent by stage, all workers together
 

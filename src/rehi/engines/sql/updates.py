@@ -45,14 +45,14 @@ class SqlUpdates:
             connection.execute(left.values(state=UpdateState.STOPPED.value, ended_at=at))
             entered = insert(update_round).values(row).returning(update_round.c.id)
             update_id = connection.execute(entered).scalar_one()
-            add_to_share(connection, update_id, who, {"visited": 0})
             return _find(connection, select(update_round).where(update_round.c.id == update_id))[0]
 
         return self.database.write(work)
 
     def open_update(self) -> Update | None:
-        """The newest update that runs, for which visits count now."""
-        newest = select(update_round).where(update_round.c.state == _RUNNING)
+        """The newest update that runs and is not one worker's own harvest: visits count for it now."""
+        own = UpdateKind.HARVEST.value
+        newest = select(update_round).where(update_round.c.state == _RUNNING, update_round.c.kind != own)
         newest = newest.order_by(update_round.c.id.desc()).limit(1)
         return next(iter(self.database.read(lambda connection: _find(connection, newest))), None)
 
@@ -107,7 +107,7 @@ def _to_update(row: Any, shares: Sequence[Any]) -> Update:
         started_at=from_micros(row.started_at),
         ended_at=maybe_from_micros(row.ended_at),
         due=row.due,
-        workers=len({share.worker for share in shares}),
+        workers=len({share.worker for share in shares if share.n}),
         counts={what: int(sums[what]) for what in _COUNTS},
         seconds={what.removeprefix(_SECONDS): n for what, n in sorted(sums.items()) if what.startswith(_SECONDS)},
     )

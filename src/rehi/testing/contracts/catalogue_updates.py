@@ -87,7 +87,7 @@ class UpdatesContract:
     def test_an_update_begins_counts_and_ends(self, catalogue: Catalogue) -> None:
         update = catalogue.begin_update(UpdateKind.ORDERED, worker="one", due=7, now=at(1))
         assert (update.kind, update.state, update.due) == (UpdateKind.ORDERED, UpdateState.RUNNING, 7)
-        assert (update.started_at, update.ended_at, update.workers) == (at(1), None, 1)
+        assert (update.started_at, update.ended_at, update.workers) == (at(1), None, 0)
         assert (update.counts, update.seconds) == (NOTHING, {})
         assert catalogue.open_update() == update
         catalogue.add_to_update(update.id, worker="one", seconds={"fetch": 1.5, "extract": 1.0})
@@ -131,6 +131,10 @@ class UpdatesContract:
         assert catalogue.open_update() == again
         catalogue.end_update(again.id, UpdateState.DONE, now=at(3))
         assert catalogue.open_update() == other
+
+    def test_nobody_counts_for_the_harvest_of_another(self, catalogue: Catalogue) -> None:
+        catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
+        assert catalogue.open_update() is None
 
     def test_the_load_is_of_this_day_and_the_next(self, catalogue: Catalogue) -> None:
         midnight = (NOW.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) - NOW).total_seconds()
