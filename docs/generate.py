@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rehi.cli import COMMANDS, cli
-from rehi.settings import Settings, describe_settings
+from rehi.settings import HostSettings, Settings, describe_settings
 
 DOCS = Path(__file__).parent
 
@@ -41,6 +41,11 @@ def settings() -> str:
     for row in describe_settings(Settings.model_construct()):
         default = f"`{row.default}`" if row.default not in ("", []) else ""
         lines.append(f"| `{row.name}` | {default} | {row.help} |")
+    lines += ["", "Each table `[[fetch.hosts]]` may have these; the first that matches a host holds ([hosts.md](hosts.md)):", ""]
+    lines += ["| setting | default | meaning |", "|---|---|---|"]
+    for name, field in HostSettings.model_fields.items():
+        default = f"`{field.default}`" if field.default and not field.is_required() else ""
+        lines.append(f"| `{name}` | {default} | {field.description} |")
     return "\n".join(lines) + "\n"
 
 
