@@ -85,7 +85,7 @@ def test_a_higher_price_never_brings_a_visit_sooner(
     assert dear >= cheap - timedelta(milliseconds=1)
 
 
-@given(st.binary(max_size=400), st.binary(max_size=400), st.sampled_from(MOVING), st.booleans(), st.integers(0, 3))
+@given(st.binary(max_size=400), st.binary(max_size=400), st.sampled_from(MOVING), st.booleans(), st.integers(0, 5))
 @settings(deadline=None)
 def test_garbage_in_a_history_is_no_history(
     history: bytes, host: bytes, policy: str, changed: bool, version: int

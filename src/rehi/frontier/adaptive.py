@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp
+from math import exp, sqrt
 
 from rehi.frontier.clock import DAY, HOUR, note_change, place, read_clock
 from rehi.frontier.history import (
@@ -19,27 +19,20 @@ from rehi.frontier.history import (
 from rehi.frontier.last_modified import believe
 from rehi.frontier.spread import spread
 
-# What each expert believes: the hazard of a change falls with the age of the last one as age^-wear, and what was seen
-# counts a third after so long. How well visits of real pages were foretold chose these, not freshness.
-_WEARS = (0.0, 0.6, 0.93)
-_MEMORIES = (1_500 * DAY, 400 * DAY, 150 * DAY)
-_POWERS = tuple(1 - wear for wear in _WEARS)
 _YOUNG = HOUR  # the age below which a change is no fresher
-_FIRST_GUESS = 10 * DAY  # between changes, for a page of a host of which nothing is known
-_GUESS_WEIGHT = 0.7  # changes that the host's mean counts for
+_MEMORY = 90 * DAY  # after which what was seen counts a third
+_FIRST_GUESS = 20 * DAY  # between changes, for a page of a host of which nothing is known
+_GUESS_WEIGHT = 0.4  # changes that the host's mean counts for
 _PROMISE_WEIGHT = 1.0  # changes that the source's promise counts for
 _HOST_FORGET = 0.97  # with each change on the host
-_HOST_MEMORY = 150 * DAY  # siblings tell of the present: a host that fell asleep is soon thought to sleep
 _SECOND_CHANCE = 0.02  # of the trust is shared out anew with each visit, so that no expert is lost for good
 _MOST_HIDDEN = 4.0  # one change seen stands for no more than so many that were not
-_LATER = 0.3  # of a wait that found a change, the last part that is thought to be free of others
 _FRESH_UNIT = 4 * HOUR  # of freshness that a visit must bring at price 1
-# An hour of a page that has been watched for a time t counts 1 + youth/t: a page's part of its own life is what it loses
-# while it is stale, and most lives are short. Without this, short histories were over before they were known
-# (freshness as the mean of files .08 lower at a fifth of a visit for each version).
-_YOUTH, _FIRST_LOOK = 400 * DAY, 0.5 * DAY
-_YIELD_MEMORY = 0.3  # the last visit's part in the share of visits that found something
-_STEP = 1.35  # between two waits that are tried
+_CATCH_RATE = 1 / (10 * DAY)  # makes a price in hours one in versions: at this rate both tastes visit alike
+# A page is looked at more closely while it is new: without this, histories of weeks were over before they were known
+# (freshness as the mean of files .59 in place of .68 at a fifth of a visit for each version).
+_CURIOSITY, _FIRST_LOOK = 0.02, 0.2 * DAY
+_STEP = 1.3  # between two waits that are tried
 
 
 def plan_adaptive(
@@ -63,8 +56,7 @@ def plan_adaptive(
     elif at > page.visited:
         modified = believe(last_modified, at=at, since=page.visited, changed=changed)
         _learn(page, host, at, changed, modified, promised)
-    cost = _cost(page, price, taste)
-    wait = _choose(page, _beliefs(page, host, promised), cost, min(2 * taste, 1.0), _waits(shortest, longest))
+    wait = _choose(page, host, promised, price=price, taste=taste, shortest=shortest, longest=longest)
     wait = spread(wait, share=share, shortest=shortest, longest=longest)
     clock = read_clock(page.clock, host.clock)
     if clock is not None:
@@ -79,10 +71,9 @@ def _first_change(last_modified: str, at: float) -> float:
 
 
 def _exposures(age: float, until: float) -> tuple[float, float, float]:
-    """How much each expert thinks may happen while a page ages."""
+    """How much each expert thinks may happen while a page ages; their hazards fall as 1, age^-.5 and age^-.9."""
     a, b = age + _YOUNG, until + _YOUNG
-    _, q1, q2 = _POWERS
-    return until - age, (b**q1 - a**q1) / q1, (b**q2 - a**q2) / q2
+    return until - age, 2 * (sqrt(b) - sqrt(a)), 10 * (b**0.1 - a**0.1)
 
 
 _FIRST_EXPOSURES = _exposures(0.0, _FIRST_GUESS)
@@ -105,39 +96,32 @@ def _learn(
     page: PageHistory, host: HostHistory, at: float, changed: bool, modified: float | None, promised: float
 ) -> None:
     waited, age = at - page.visited, page.visited - page.changed
-    kept = exp(-max(at - host.visited, 0.0) / _HOST_MEMORY) if host.visited else 1.0
-    kept *= _HOST_FORGET if changed else 1.0
-    beliefs, exposures = _beliefs(page, host, promised), _exposures(age, age + waited)
-    trust = page.trust
-    for k in range(EXPERTS):
-        (shape, scale), seen = beliefs[k], exposures[k]
+    fading = exp(-waited / _MEMORY)
+    total = 0.0
+    for k, ((shape, scale), seen) in enumerate(
+        zip(_beliefs(page, host, promised), _exposures(age, age + waited), strict=True)
+    ):
         calm = (1 + seen / scale) ** -shape
-        trust[k] = max(trust[k] * (1 - calm if changed else calm), 1e-9)
+        page.trust[k] = max(page.trust[k] * (1 - calm if changed else calm), 1e-9)
+        total += page.trust[k]
         count = _hidden(shape / scale * seen) if changed else 0.0
-        fading = exp(-waited / _MEMORIES[k])
         page.changes[k] = page.changes[k] * fading + count
         page.exposure[k] = page.exposure[k] * fading + seen
-        host.changes[k] = host.changes[k] * kept + count
-        host.exposure[k] = host.exposure[k] * kept + seen
-    part = (1 - _SECOND_CHANCE) / sum(trust)
-    page.trust = [each * part + _SECOND_CHANCE / EXPERTS for each in trust]
-    page.yield_ += _YIELD_MEMORY * (changed - page.yield_)
+        forget = _HOST_FORGET if changed else 1.0
+        host.changes[k] = host.changes[k] * forget + count
+        host.exposure[k] = host.exposure[k] * forget + seen
+    kept = (1 - _SECOND_CHANCE) / total
+    page.trust = [trust * kept + _SECOND_CHANCE / EXPERTS for trust in page.trust]
     if changed:
         since, until = (page.visited, at) if modified is None else (modified, modified)
         note_change(page.clock, host.clock, since, until)
-        page.changed = until - _LATER * (until - since)
-    page.visited, host.visited = at, max(host.visited, at)
+        page.changed = (since + until) / 2
+    page.visited = at
 
 
 def _hidden(expected: float) -> float:
     """How many changes one seen change stands for: without this, rates of pages that change often come out low."""
     return min(expected / (1 - exp(-expected)), _MOST_HIDDEN) if expected > 1e-6 else 1.0
-
-
-def _cost(page: PageHistory, price: float, taste: float) -> float:
-    """The fresh time that a visit must bring: less while a page is young, less where visits have paid."""
-    youth = 1 + _YOUTH * (1 - taste) / (page.visited - page.first + _FIRST_LOOK)
-    return price * _FRESH_UNIT / youth * exp(2 * taste * (0.5 - page.yield_))
 
 
 @lru_cache(maxsize=64)
@@ -149,35 +133,36 @@ def _waits(shortest: float, longest: float) -> tuple[float, ...]:
 
 
 def _choose(
-    page: PageHistory, beliefs: list[tuple[float, float]], cost: float, refund: float, waits: tuple[float, ...]
-) -> float:
-    """The first wait at which one visit more brings what it costs; a version found gives ``refund`` of that back.
+    page: PageHistory, host: HostHistory, promised: float,
+    *, price: float, taste: float, shortest: float, longest: float,
+) -> float:  # fmt: skip
+    """The first wait at which one visit more brings what it costs.
 
     With a wait of T, a visit brings fresh time T - F(T), F being the stale time expected, and a version with the
-    probability p(T). Per unit of time that is best where T p - F reaches cost * (1 - refund * (p - T p')).
+    probability p(T). Per unit of time, less the price, that is best where T p - F, or p - T p', reaches the price.
     """
-    (s0, c0), (s1, c1), (s2, c2) = beliefs
+    watched = page.visited - page.first
+    fresh_price = price * _FRESH_UNIT
+    catch_price = 1 - exp(-fresh_price * _CATCH_RATE)
+    fresh_price *= min(1.0, sqrt((watched + _FIRST_LOOK) * _CURIOSITY / fresh_price))
+    fresh, catch = (1 - taste) / fresh_price, taste / catch_price
+    (s0, c0), (s1, c1), (s2, c2) = _beliefs(page, host, promised)
     w0, w1, w2 = page.trust
-    _, q1, q2 = _POWERS
     age = page.visited - page.changed + _YOUNG
-    a1, a2 = age**q1, age**q2
-    c1, c2, s0, s1, s2 = c1 * q1, c2 * q2, -s0, -s1, -s2
-    # waits in which next to nothing can happen need not be tried; this must not hang on the price
-    soon = -0.05 * min(c0 / s0, c1 / s1 / q1 * age / a1, c2 / s2 / q2 * age / a2, key=abs)
+    root, tenth = sqrt(age), age**0.1
     before = chance_before = stale = worth_before = 0.0
-    for wait in waits:
-        if wait < soon:
-            continue
+    for wait in _waits(shortest, longest):
         then = age + wait
         chance = 1 - (
-            w0 * (1 + wait / c0) ** s0
-            + w1 * (1 + (then**q1 - a1) / c1) ** s1
-            + w2 * (1 + (then**q2 - a2) / c2) ** s2
+            w0 * (1 + wait / c0) ** -s0
+            + w1 * (1 + 2 * (sqrt(then) - root) / c1) ** -s1
+            + w2 * (1 + 10 * (then**0.1 - tenth) / c2) ** -s2
         )
         step, gain = wait - before, chance - chance_before
         stale += step * (chance + chance_before) / 2
-        worth = wait * chance - stale - cost * (1 - refund * (chance - wait * gain / step))
-        if worth >= 0:
-            return before + step * (worth_before / (worth_before - worth)) if before else wait
+        worth = fresh * (wait * chance - stale) + catch * (chance - wait * gain / step)
+        if worth >= 1:
+            part = (1 - worth_before) / (worth - worth_before) if worth > worth_before else 1.0
+            return max(before + step * part, shortest)
         before, chance_before, worth_before = wait, chance, worth
-    return waits[-1]
+    return longest

@@ -20,10 +20,6 @@ class Clock:
     hours: list[float]
     days: list[float]
 
-    def rate(self, at: float) -> float:
-        """How likely a change is at that moment."""
-        return self.hours[int(at // HOUR) % 24] * self.days[(int(at // DAY) + 3) % 7]
-
 
 def read_clock(page: list[float], host: list[float]) -> Clock | None:
     """A page's clock, drawn towards its host's, and that towards no preference; None when too little was seen."""
@@ -92,15 +88,16 @@ def place(clock: Clock, at: float, wait: float, *, freshness: float) -> float:
 
 def _in_own_time(clock: Clock, at: float, wait: float) -> float:
     weeks, need = divmod(wait, WEEK)
-    now = at
+    hours, days, now = clock.hours, clock.days, at
     while need > 0:
         end = (now // HOUR + 1) * HOUR
         whole_day = now % DAY == 0
-        gain = DAY * clock.days[(int(now // DAY) + 3) % 7] if whole_day else 0.0
+        day = days[(int(now // DAY) + 3) % 7]
+        gain = DAY * day if whole_day else 0.0
         if whole_day and gain <= need:
             now, need = now + DAY, need - gain
             continue
-        rate = clock.rate(now)
+        rate = hours[int(now // HOUR) % 24] * day
         gain = (end - now) * rate
         if gain >= need:
             return weeks * WEEK + now + need / rate - at
@@ -116,10 +113,12 @@ def _after_the_rush(clock: Clock, at: float, wait: float, freshness: float) -> f
     now = max(goal - reach, at + _WINDOW_FROM)
     now = (now // HOUR + 1) * HOUR
     best, best_at, lead = -1e18, goal, 0.0
+    hours, days = clock.hours, clock.days
+    number = int(now // HOUR)
     while now <= goal + reach:
         value = freshness * lead - (now - goal) ** 2 / wait
         if value > best:
             best, best_at = value, now
-        lead += (clock.rate(now) - 1) * HOUR
-        now += HOUR
+        lead += (hours[number % 24] * days[(number // 24 + 3) % 7] - 1) * HOUR
+        now, number = now + HOUR, number + 1
     return best_at - at

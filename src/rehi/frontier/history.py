@@ -1,4 +1,4 @@
-"""The history of a page, and of all pages of its host together, in little more than a hundred bytes each."""
+"""The history of a page, and of all pages of its host together, in about a hundred bytes each."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 EXPERTS = 3
 CLOCK = 31  # counts of changes: 24 hours of the day, then 7 days of the week
-_VERSION = 4
-_PAGE = struct.Struct(f"<B3d{3 * EXPERTS + 1}f{CLOCK}e")
-_HOST = struct.Struct(f"<Bd{2 * EXPERTS}f{CLOCK}e")
+_VERSION = 1
+_PAGE = struct.Struct(f"<B3d{3 * EXPERTS}f{CLOCK}e")
+_HOST = struct.Struct(f"<B{2 * EXPERTS}f{CLOCK}e")
 _MOST = 1e12  # no honest number is larger
 _MOST_COUNT = 60_000.0  # what half a float can hold
 
@@ -24,7 +24,6 @@ class PageHistory:
     changes: list[float]  # by expert: changes seen, the older the less they count
     exposure: list[float]  # by expert: the time in which they were seen, as the expert counts time
     trust: list[float]  # by expert: how well it foretold what we saw; together 1
-    yield_: float  # the share of the last visits that found something new
     clock: list[float]
 
 
@@ -32,7 +31,6 @@ class PageHistory:
 class HostHistory:
     """What the visits to all pages of one host have taught; a working copy, never shared."""
 
-    visited: float
     changes: list[float]
     exposure: list[float]
     clock: list[float]
@@ -40,14 +38,20 @@ class HostHistory:
 
 def new_page(visited: float, changed: float) -> PageHistory:
     """A page seen for the first time."""
-    none = [0.0] * EXPERTS
-    trust = [1 / EXPERTS] * EXPERTS
-    return PageHistory(min(changed, visited), visited, changed, none, none.copy(), trust, 0.5, [0.0] * CLOCK)
+    return PageHistory(
+        min(changed, visited),
+        visited,
+        changed,
+        [0.0] * EXPERTS,
+        [0.0] * EXPERTS,
+        [1 / EXPERTS] * EXPERTS,
+        [0.0] * CLOCK,
+    )
 
 
 def new_host() -> HostHistory:
     """A host of which nothing is known."""
-    return HostHistory(0.0, [0.0] * EXPERTS, [0.0] * EXPERTS, [0.0] * CLOCK)
+    return HostHistory([0.0] * EXPERTS, [0.0] * EXPERTS, [0.0] * CLOCK)
 
 
 def _unpack(form: struct.Struct, packed: bytes) -> list[float] | None:
@@ -63,11 +67,11 @@ def read_page(packed: bytes) -> PageHistory | None:
     values = _unpack(_PAGE, packed)
     if values is None or max(values[0], values[2]) > values[1]:
         return None
-    first, visited, changed = values[:3]
-    trust, found, clock = values[9:12], values[12], values[13:]
-    if not 0.9 < sum(trust) < 1.1 or found > 1:
+    at = 3 + EXPERTS
+    changes, exposure, trust = values[3:at], values[at : at + EXPERTS], values[at + EXPERTS : at + 2 * EXPERTS]
+    if not 0.9 < sum(trust) < 1.1:
         return None
-    return PageHistory(first, visited, changed, values[3:6], values[6:9], trust, found, clock)
+    return PageHistory(values[0], values[1], values[2], changes, exposure, trust, values[at + 2 * EXPERTS :])
 
 
 def read_host(packed: bytes) -> HostHistory:
@@ -75,20 +79,20 @@ def read_host(packed: bytes) -> HostHistory:
     values = _unpack(_HOST, packed)
     if values is None:
         return new_host()
-    return HostHistory(values[0], values[1:4], values[4:7], values[7:])
+    return HostHistory(values[:EXPERTS], values[EXPERTS : 2 * EXPERTS], values[2 * EXPERTS :])
 
 
 def write_page(page: PageHistory) -> bytes:
     """A page's history as bytes."""
     return _PAGE.pack(
         _VERSION, page.first, page.visited, page.changed,
-        *page.changes, *page.exposure, *page.trust, page.yield_, *_capped(page.clock),
+        *page.changes, *page.exposure, *page.trust, *_capped(page.clock),
     )  # fmt: skip
 
 
 def write_host(host: HostHistory) -> bytes:
     """A host's history as bytes."""
-    return _HOST.pack(_VERSION, host.visited, *host.changes, *host.exposure, *_capped(host.clock))
+    return _HOST.pack(_VERSION, *host.changes, *host.exposure, *_capped(host.clock))
 
 
 def _capped(clock: list[float]) -> list[float]:
