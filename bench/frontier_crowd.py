@@ -24,9 +24,10 @@ class Shift:
     worker: str
     seconds: float
     hosts: int = 128  # held at a time
-    asked: int = 32  # of them taken with one call, at most
+    asked: int = 64  # of them taken with one call, at most
     urls: int = 20  # with each lease
     batch: int = 50  # visits recorded at once
+    rate: float = 0.0  # visits per second; 0: as fast as can be
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from random import Random
 from threading import Barrier
-from time import monotonic, process_time
+from time import monotonic, process_time, sleep
 from typing import Any
 
 from bench.frontier_crowd import Report, Shift
@@ -40,6 +40,7 @@ def work_leases(shift: Shift, ready: Barrier) -> Report:
     ready.wait(120)
     began, cpu = monotonic(), process_time()
     while (now := monotonic()) - began < shift.seconds:
+        worker.pause(now - began)
         worker.lease()
         if not worker.held:
             break  # all is visited
@@ -56,9 +57,16 @@ class _Worker:
         self.report = Report()
         self.held: list[_Held] = []
         self._random = Random(shift.worker)  # noqa: S311 - not for secrets
+        self._lag = self._random.random()
         self._settled = False
         self._end = 0  # of the archive's file
         self._last: Sequence[Visited] = ()
+
+    def pause(self, elapsed: float) -> None:
+        """Wait for as long as the rate asks, the first time for a part of it, so that not all come at once."""
+        if self.shift.rate:
+            visits = self.report.visits + self._lag * self.shift.batch
+            sleep(max(visits / self.shift.rate - elapsed, 0.0))
 
     def lease(self) -> None:
         """Take hosts that there is room for, some at a time."""

@@ -52,16 +52,34 @@ def test_a_worker_that_fails_is_not_passed_over() -> None:
         gather(fail, [Shift(uri="", worker="a", seconds=0.0)])
 
 
-def numbers(*, p99: float = 5.0, twice: float = 0.0, amiss: float = 0.0, results: float = 100.0) -> dict[str, Measure]:
-    return {"sqlite 1": {"lease_p99_ms": p99, "held_twice": twice, "amiss": amiss, "results_per_s": results}}
+def numbers(
+    name: str, *, p99: float = 5.0, twice: float = 0.0, amiss: float = 0.0, results: float = 100.0
+) -> dict[str, Measure]:
+    return {name: {"lease_p99_ms": p99, "held_twice": twice, "amiss": amiss, "results_per_s": results}}
 
 
-def test_the_target_asks_for_speed_and_for_order() -> None:
-    peers = numbers(results=50.0)
-    assert judge(numbers(), peers).ok
-    assert judge(numbers(), peers).ratio == {"sqlite 1": 2.0}
-    for bad in (numbers(p99=100.0), numbers(twice=1.0), numbers(amiss=1.0)):
-        assert not judge(bad, peers).ok
+@pytest.mark.parametrize("name", ["sqlite 1", "postgresql 8 half"])
+def test_the_target_asks_for_speed_and_for_order(name: str) -> None:
+    peers = numbers("sqlite 1", results=50.0)
+    good = numbers("sqlite 1")
+    assert judge(good, peers).ok
+    assert judge(good, peers).ratio == {"sqlite 1": 2.0}
+    for bad in (numbers(name, p99=100.0), numbers(name, twice=1.0), numbers(name, amiss=1.0)):
+        assert not judge(good | bad, peers).ok
+
+
+def test_eight_workers_that_have_the_whole_machine_owe_order_only() -> None:
+    peers = numbers("sqlite 1", results=50.0)
+    assert judge(numbers("sqlite 1") | numbers("sqlite 8", p99=500.0), peers).ok
+    assert not judge(numbers("sqlite 1") | numbers("sqlite 8", twice=1.0), peers).ok
+
+
+def test_workers_keep_to_a_rate(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'catalogue.db'}"
+    fill(uri, urls=3_000, hosts=300)
+    found = measure_leases(uri, crew=1, seconds=1.0, rate=200.0)
+    assert 50 <= found["visits"] <= 300
+    assert found["amiss"] == 0
 
 
 def test_workers_share_a_web_and_each_visit_is_there_once(tmp_path: Path) -> None:

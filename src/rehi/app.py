@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gc
 import os
 import re
 import secrets
@@ -176,6 +177,10 @@ class House:
                 spool=_made(settings.data / "spool"),
                 open_archive=partial(open_archive, self.archive_folder.resolve()),
             )
+            # What is there by now stays: without this, the collector took 50 to 65 µs for each page, and 23 with it.
+            gc.collect()
+            gc.freeze()
+            stack.callback(gc.unfreeze)
             yield Harvest(rooms)
 
     def _load_graph(self, *, writable: bool) -> Graph:

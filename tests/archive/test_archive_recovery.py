@@ -162,7 +162,9 @@ def test_an_archive_inside_a_torn_body_does_not_pose_as_ours(
 
 
 def test_files_of_other_workers_are_left_alone(open_archive: OpenArchive, make_visit: MakeVisit, folder: Path) -> None:
-    ref = open_archive(worker="w2").keep(make_visit())
+    other = open_archive(worker="w2")
+    ref = other.keep(make_visit())
+    other.sync()
     with (folder / ref.file).open("ab") as file:
         file.write(b"w2 is in the middle of writing this")
     size = (folder / ref.file).stat().st_size

@@ -63,7 +63,9 @@ def open_derived(folder: Path) -> Iterator[Callable[..., DerivedFiles]]:
 
 
 def keep(derived: DerivedFiles, reading: Reading, url: str = "http://a.test/") -> RecordRef:
-    return derived.keep(url=url, digest=DIGEST, recipe="html 1, et 1", reading=reading, body=BODY, at=NOON)
+    ref = derived.keep(url=url, digest=DIGEST, recipe="html 1, et 1", reading=reading, body=BODY, at=NOON)
+    derived.sync()
+    return ref
 
 
 def test_a_reading_comes_back_as_it_was(open_derived: Callable[..., DerivedFiles]) -> None:

@@ -26,7 +26,6 @@ def test_a_long_log_is_moved_into_the_file_and_begins_again(tmp_path: Path) -> N
         sizes.append(log.stat().st_size)
     connection.execute("INSERT INTO t VALUES (zeroblob(10))")
     connection.close()
-    turn.close()
     assert max(sizes) > LOG_BYTES
     assert Path(path).stat().st_size > LOG_BYTES
 

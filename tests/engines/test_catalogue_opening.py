@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import resource
 import sqlite3
 import subprocess
@@ -118,7 +120,40 @@ def test_sqlite_keeps_what_it_acknowledged(tmp_path: Path) -> None:
         names = ("journal_mode", "synchronous", "foreign_keys")
         return [connection.execute(text(f"PRAGMA {name}")).scalar() for name in names]
 
-    assert catalogue.database.read(ask) == ["wal", 2, 1]
+    assert catalogue.database.read(ask) == ["wal", 1, 1]
+    catalogue.close()
+
+
+def test_what_sqlite_acknowledged_outlasts_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is taken to be on disk as it was when we last waited for the disk."""
+    flushed: list[dict[str, bytes]] = []
+
+    def flush(descriptor: int) -> None:
+        os.fsync(descriptor)
+        assert os.path.samestat(os.fstat(descriptor), (tmp_path / "catalogue.db-wal").stat())
+        flushed.append({name: (tmp_path / name).read_bytes() for name in ("catalogue.db", "catalogue.db-wal")})
+
+    monkeypatch.setattr(os, "fdatasync", flush)
+    catalogue = open_catalogue(f"sqlite:///{tmp_path}/catalogue.db")
+    add(catalogue, "http://a.ee/")
+    for name, content in flushed[-1].items():
+        (tmp_path / "later").mkdir(exist_ok=True)
+        (tmp_path / "later" / name).write_bytes(content)
+    catalogue.close()
+    later = open_catalogue(f"sqlite:///{tmp_path}/later/catalogue.db")
+    assert later.totals(now=at(0)).resources == 1
+    later.close()
+
+
+def test_a_log_that_does_not_reach_the_disk_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue = open_catalogue(f"sqlite:///{tmp_path}/catalogue.db")
+
+    def refuse(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fdatasync", refuse)
+    with pytest.raises(DiskFull, match="the disk is full"):
+        add(catalogue, "http://a.ee/")
     catalogue.close()
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 
 import pytest
 
@@ -57,7 +57,6 @@ def test_a_turn_begins_when_the_other_process_ends_however_it_ends(tmp_path: Pat
             waited = time.monotonic() - began
         killer.join()
     assert 0.2 <= waited < 20
-    turn.close()
 
 
 def test_who_waits_for_too_long_goes_on_and_may_queue_again(tmp_path: Path) -> None:
@@ -70,7 +69,35 @@ def test_who_waits_for_too_long_goes_on_and_may_queue_again(tmp_path: Path) -> N
         assert not _says(other, "held", within=0.5)
     with _another(tmp_path / "c.db", "urgent") as other:
         assert _says(other, "held")
-    turn.close()
+
+
+def test_two_that_share_a_process_take_turns_too(tmp_path: Path) -> None:
+    first, second = (Turn(str(tmp_path / "c.db"), patience=30) for _ in range(2))
+    order: list[str] = []
+
+    def wait() -> None:
+        with second.take(urgent=False):
+            order.append("second")
+
+    waiting = Thread(target=wait)
+    with first.take(urgent=False):
+        waiting.start()
+        waiting.join(0.2)
+        order.append("first")
+    waiting.join(30)
+    assert order == ["first", "second"]
+
+
+def test_who_gave_up_takes_nobodys_turn_away_later(tmp_path: Path) -> None:
+    hasty = Turn(str(tmp_path / "c.db"), patience=0.05)
+    with _another(tmp_path / "c.db", "urgent") as other:
+        assert _says(other, "held")
+        for _ in range(3):
+            with hasty.take(urgent=True):
+                pass
+    # Those who gave up have the lock one after the other now, and give it back.
+    with Turn(str(tmp_path / "c.db"), patience=30).take(urgent=True), _another(tmp_path / "c.db", "urgent") as other:
+        assert not _says(other, "held", within=0.5)
 
 
 def test_without_a_folder_for_the_lock_everybody_goes_on(tmp_path: Path) -> None:

@@ -77,18 +77,28 @@ from rehi.engines.folder import FolderShelf
 from rehi.errors import DiskFull
 
 shelf = FolderShelf(Path(sys.argv[1]))
-whole = shelf.append("a.bin", [b"x" * 60_000])
+path = Path(sys.argv[1]) / "a.bin"
+
+def fails(step):
+    try:
+        step()
+    except DiskFull as error:
+        print(error)
+    else:
+        raise AssertionError("the disk was not full")
+
+shelf.append("a.bin", [b"x" * 60_000])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
-try:
-    shelf.append("a.bin", [b"y" * 30_000, b"y" * 30_000])
-except DiskFull as error:
-    print(error)
+fails(lambda: shelf.append("a.bin", [b"y" * 30_000, b"y" * 90_000]))
 assert shelf.files() == [("a.bin", 60_000)], shelf.files()
-small = shelf.append("a.bin", [b"z" * 10_000])
-assert small.offset == 60_000, small
+assert shelf.append("a.bin", [b"z" * 10_000]).offset == 60_000
 shelf.sync()
+held = shelf.append("a.bin", [b"u" * 50_000])
+fails(shelf.sync)
+fails(lambda: shelf.append("a.bin", [b"v" * 50_000]))
+assert path.stat().st_size == held.offset == 70_000
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-assert shelf.append("a.bin", [b"y" * 60_000]).offset == 70_000
+assert shelf.append("a.bin", [b"y" * 60_000]).offset == held.end == 120_000
 shelf.close()
 """
 
@@ -99,4 +109,4 @@ def test_when_the_disk_is_full_the_file_stays_whole_and_room_lets_it_go_on(tmp_p
     )
     assert done.returncode == 0, done.stderr
     assert "full; make room" in done.stdout
-    assert (tmp_path / "a.bin").read_bytes() == b"x" * 60_000 + b"z" * 10_000 + b"y" * 60_000
+    assert (tmp_path / "a.bin").read_bytes() == b"x" * 60_000 + b"z" * 10_000 + b"u" * 50_000 + b"y" * 60_000

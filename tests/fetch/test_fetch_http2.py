@@ -153,12 +153,11 @@ def test_an_answer_of_http_2_is_an_answer_like_others(http2: Http2Server) -> Non
 def test_the_archive_keeps_an_answer_of_http_2_as_other_archives_do(http2: Http2Server) -> None:
     from warcio.archiveiterator import ArchiveIterator
 
-    from rehi.archive.exchange import request_record, response_record
+    from rehi.archive.exchange import Exchange
 
     (ended,) = _visit(http2, ["/a?b"], connections=2)
-    raw = b"".join(response_record(ended, worker="w")) + b"".join(
-        request_record(ended, worker="w", answered_by="response")
-    )
+    exchange = Exchange(ended, worker="w", answered_by="response")
+    raw = b"".join(exchange.response()) + exchange.request()
     assert ended.answer is not None
     ended.answer.body.close()
     kept = {record.rec_type: (record, record.content_stream().read()) for record in ArchiveIterator(io.BytesIO(raw))}

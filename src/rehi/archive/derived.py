@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
-from itertools import chain
 from typing import Any, BinaryIO
 
 from rehi.archive.files import FileSeries
 from rehi.archive.member import CHUNK, Member
-from rehi.archive.record import Record, block_fields, digest_of, read_chunks, record_id, warc_date, write_record
+from rehi.archive.record import (
+    Record,
+    block_fields,
+    digest_of,
+    field_lines,
+    pack_record,
+    read_chunks,
+    record_id,
+    warc_date,
+)
 from rehi.errors import RecordDamaged
 from rehi.model.document import Annotations, Document, Mention, NameKind, Reading
 from rehi.model.version import Digest, RecordRef
-from rehi.model.visit import Headers
 from rehi.ports import Shelf
 
 
@@ -78,34 +85,27 @@ def write_reading(
     reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, recipe: str, worker: str
 ) -> bytes:
     """Both records of a reading, compressed."""
-    origin = (
-        ("WARC-Target-URI", url),
-        ("WARC-Refers-To-Target-URI", url),
-        ("Rehi-Origin-Digest", digest),
-        ("Rehi-Origin-Record", f"{body.file} {body.offset} {body.length}"),
-        ("Rehi-Recipe", recipe),
-    )
-    identity = (worker, warc_date(at), recipe, digest, url)
-    text = reading.document.text.encode("utf-8", "replace")
-    return b"".join(
-        chain(
-            _record("conversion", identity, at, origin, text, "text/plain; charset=utf-8"),
-            _record("metadata", identity, at, origin, _facts(reading), "application/json"),
+    date = warc_date(at)
+    shared = field_lines(
+        (
+            ("WARC-Date", date),
+            ("WARC-Target-URI", url),
+            ("WARC-Refers-To-Target-URI", url),
+            ("Rehi-Origin-Digest", digest),
+            ("Rehi-Origin-Record", f"{body.file} {body.offset} {body.length}"),
+            ("Rehi-Recipe", recipe),
         )
     )
-
-
-def _record(
-    kind: str, identity: tuple[str, ...], at: datetime, origin: Headers, block: bytes, content_type: str
-) -> Iterator[bytes]:
-    fields = (
-        ("WARC-Type", kind),
-        ("WARC-Record-ID", record_id(kind, *identity)),
-        ("WARC-Date", warc_date(at)),
-        *origin,
-        *block_fields(block, content_type),
+    identity = (worker, date, recipe, digest, url)
+    text = reading.document.text.encode("utf-8", "replace")
+    return _record("conversion", identity, shared, text, "text/plain; charset=utf-8") + _record(
+        "metadata", identity, shared, _facts(reading), "application/json"
     )
-    return write_record(fields, [block])
+
+
+def _record(kind: str, identity: tuple[str, ...], shared: str, block: bytes, content_type: str) -> bytes:
+    own = field_lines((("WARC-Type", kind), ("WARC-Record-ID", record_id(kind, *identity))))
+    return pack_record(own + shared + field_lines(block_fields(block, content_type)), block)
 
 
 def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]:

@@ -2,105 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from hashlib import sha256
 from itertools import chain
+from typing import Literal
 
 from rehi.archive.http_head import answer_head, request_head
-from rehi.archive.record import RecordFields, block_fields, read_chunks, record_id, warc_date, write_record
+from rehi.archive.record import (
+    RecordFields,
+    block_fields,
+    digest_of,
+    field_lines,
+    pack_record,
+    read_chunks,
+    record_id,
+    stream_record,
+    warc_date,
+)
 from rehi.errors import ArchiveError, RecordDamaged
 from rehi.model.version import Digest
-from rehi.model.visit import Answer, Headers, Visit
+from rehi.model.visit import Answer, Visit
 
 NOT_MODIFIED = 304
+SMALL = 262_144  # bytes of a body that is handled in one piece
+_CHANGED = "a body changed between its visit and the archive"
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _PROTOCOLS = {"1.0": "http/1.0", "1.1": "http/1.1", "2": "h2", "3": "h3"}
 
 
-def request_record(visit: Visit, *, worker: str, answered_by: str) -> Iterator[bytes]:
-    """The request, linked to the ``response`` or ``revisit`` that answered it."""
-    answer = answer_of(visit)
-    block = request_head(visit.url, answer)
-    beside = ("WARC-Concurrent-To", exchange_id(visit, worker=worker, kind=answered_by))
-    fields = (
-        *_event_fields(visit, answer, worker=worker, kind="request"),
-        beside,
-        *block_fields(block, "application/http; msgtype=request"),
-    )
-    return write_record(fields, [block])
+class Exchange:
+    """A visit that brought an answer, on its way into the archive."""
+
+    def __init__(self, visit: Visit, *, worker: str, answered_by: Literal["response", "revisit"]) -> None:
+        if visit.answer is None:
+            raise ArchiveError(f"the visit to {visit.url} brought no answer that could be kept")
+        self._visit, self._answer, self._kind = visit, visit.answer, answered_by
+        date = warc_date(visit.started_at)
+        self._request_id = record_id(worker, "request", date, visit.url)
+        self._answer_id = record_id(worker, answered_by, date, visit.url)
+        self._event = _event_lines(visit, visit.answer, date)
+
+    def request(self) -> bytes:
+        """The request, linked to the ``response`` or ``revisit`` that answered it."""
+        block = request_head(self._visit.url, self._answer)
+        lines = (
+            f"WARC-Type: request\r\n"
+            f"WARC-Record-ID: {self._request_id}\r\n"
+            f"{self._event}"
+            f"WARC-Concurrent-To: {self._answer_id}\r\n"
+            f"Content-Type: application/http; msgtype=request\r\n"
+            f"Content-Length: {len(block)}\r\n"
+            f"WARC-Block-Digest: {digest_of(block)}\r\n"
+        )
+        return pack_record(lines, block)
+
+    def response(self) -> Iterable[bytes]:
+        """The answer with its body; a large one is read twice, since the digests stand before the block."""
+        answer = self._answer
+        head = answer_head(answer, size=answer.size)
+        if answer.size <= SMALL:
+            block = head + _whole_body(answer)
+            return [pack_record(self._response_lines(len(block), digest_of(block)), block)]
+        start = answer.body.tell()
+        block_digest = _digest_block(head, answer)
+        answer.body.seek(start)
+        lines = self._response_lines(len(head) + answer.size, block_digest)
+        return stream_record(lines, chain([head], read_chunks(answer.body, answer.size)))
+
+    def revisit(self, original: RecordFields) -> Iterable[bytes]:
+        """The answer's head, and where its body was kept before."""
+        answer, url, digest = self._answer, self._visit.url, original.payload_digest
+        if original.kind != "response" or digest is None:
+            raise ArchiveError(f"a {original.kind or 'nameless'} record can't stand for the body of {url}")
+        unmodified = answer.status == NOT_MODIFIED
+        if not unmodified and digest != answer.digest:
+            raise ArchiveError(f"the body of {url} is not the one that it is said to repeat")
+        block = answer_head(answer, size=None if unmodified else answer.size)
+        fields = (
+            ("WARC-Profile", _PROFILE + ("server-not-modified" if unmodified else "identical-payload-digest")),
+            ("WARC-Refers-To", original.get("WARC-Record-ID")),
+            ("WARC-Refers-To-Target-URI", original.get("WARC-Target-URI")),
+            ("WARC-Refers-To-Date", original.get("WARC-Date")),
+            ("WARC-Payload-Digest", digest),
+            *block_fields(block, "application/http; msgtype=response"),
+        )
+        return [pack_record(self._answer_lines() + field_lines(fields), block)]
+
+    def _answer_lines(self) -> str:
+        return f"WARC-Type: {self._kind}\r\nWARC-Record-ID: {self._answer_id}\r\n{self._event}"
+
+    def _response_lines(self, length: int, block_digest: Digest) -> str:
+        return (
+            f"{self._answer_lines()}"
+            f"WARC-Payload-Digest: {self._answer.digest}\r\n"
+            f"WARC-Block-Digest: {block_digest}\r\n"
+            f"Content-Type: application/http; msgtype=response\r\n"
+            f"Content-Length: {length}\r\n"
+        )
 
 
-def response_record(visit: Visit, *, worker: str) -> Iterator[bytes]:
-    """The answer with its body, which is read twice: the digests stand before the block."""
-    answer = answer_of(visit)
-    head = answer_head(answer, size=answer.size)
-    start = answer.body.tell()
-    block_digest = _digest_block(head, answer)
-    answer.body.seek(start)
-    fields = (
-        *_event_fields(visit, answer, worker=worker, kind="response"),
-        ("WARC-Payload-Digest", answer.digest),
-        ("WARC-Block-Digest", block_digest),
-        ("Content-Type", "application/http; msgtype=response"),
-        ("Content-Length", str(len(head) + answer.size)),
-    )
-    return write_record(fields, chain([head], read_chunks(answer.body, answer.size)))
-
-
-def revisit_record(visit: Visit, *, worker: str, original: RecordFields) -> Iterator[bytes]:
-    """The answer's head, and where its body was kept before."""
-    answer = answer_of(visit)
-    digest = original.payload_digest
-    if original.kind != "response" or digest is None:
-        raise ArchiveError(f"a {original.kind or 'nameless'} record can't stand for the body of {visit.url}")
-    unmodified = answer.status == NOT_MODIFIED
-    if not unmodified and digest != answer.digest:
-        raise ArchiveError(f"the body of {visit.url} is not the one that it is said to repeat")
-    block = answer_head(answer, size=None if unmodified else answer.size)
-    fields = (
-        *_event_fields(visit, answer, worker=worker, kind="revisit"),
-        ("WARC-Profile", _PROFILE + ("server-not-modified" if unmodified else "identical-payload-digest")),
-        ("WARC-Refers-To", original.get("WARC-Record-ID")),
-        ("WARC-Refers-To-Target-URI", original.get("WARC-Target-URI")),
-        ("WARC-Refers-To-Date", original.get("WARC-Date")),
-        ("WARC-Payload-Digest", digest),
-        *block_fields(block, "application/http; msgtype=response"),
-    )
-    return write_record(fields, [block])
-
-
-def exchange_id(visit: Visit, *, worker: str, kind: str) -> str:
-    """The identifier of one of a visit's records."""
-    return record_id(worker, kind, warc_date(visit.started_at), visit.url)
-
-
-def answer_of(visit: Visit) -> Answer:
-    """The answer that there must be."""
-    if visit.answer is None:
-        raise ArchiveError(f"the visit to {visit.url} brought no answer that could be kept")
-    return visit.answer
-
-
-def _event_fields(visit: Visit, answer: Answer, *, worker: str, kind: str) -> Headers:
-    fields = [
-        ("WARC-Type", kind),
-        ("WARC-Record-ID", exchange_id(visit, worker=worker, kind=kind)),
-        ("WARC-Date", warc_date(visit.started_at)),
-        ("WARC-Target-URI", visit.url),
-    ]
+def _event_lines(visit: Visit, answer: Answer, date: str) -> str:
+    fields = [("WARC-Date", date), ("WARC-Target-URI", visit.url)]
     if answer.address:
         fields.append(("WARC-IP-Address", answer.address))
     if protocol := _PROTOCOLS.get(answer.http_version):
         fields.append(("WARC-Protocol", protocol))
-    return tuple(fields)
+    return field_lines(fields)
+
+
+def _whole_body(answer: Answer) -> bytes:
+    """A small body; RecordDamaged if it is not what the answer says, so that no lie is ever written."""
+    body = answer.body.read(answer.size + 1)
+    if len(body) != answer.size or digest_of(body) != answer.digest:
+        raise RecordDamaged(_CHANGED)
+    return body
 
 
 def _digest_block(head: bytes, answer: Answer) -> Digest:
-    """The block's digest; RecordDamaged if the body is not what the answer says, so that no lie is ever written."""
+    """The digest of the block of a large body, which is checked in the same way."""
     block, payload = sha256(head), sha256()
     for chunk in read_chunks(answer.body, answer.size):
         block.update(chunk)
         payload.update(chunk)
     if answer.body.read(1) or f"sha256:{payload.hexdigest()}" != answer.digest:
-        raise RecordDamaged("a body changed between its visit and the archive")
+        raise RecordDamaged(_CHANGED)
     return Digest(f"sha256:{block.hexdigest()}")

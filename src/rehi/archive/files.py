@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 
 from rehi.archive.record import block_fields, record_id, warc_date, write_record
 from rehi.model.version import RecordRef
@@ -46,6 +47,11 @@ class FileSeries:
                 refs.append(self._shelf.append(file, record))
                 self._end = refs[-1].end
             return refs
+
+    def append_beside(self, first: bytes, second: Iterable[bytes]) -> RecordRef:
+        """Write two records side by side, as one piece; the place of the second."""
+        both = self.append(chain([first], second))[0]
+        return RecordRef(both.file, both.offset + len(first), both.length - len(first))
 
     def owns(self, file: str) -> bool:
         """Whether a file is of this series and this worker."""

@@ -40,8 +40,8 @@ def request_head(url: str, answer: Answer) -> bytes:
     except ValueError as error:
         raise ArchiveError(f"{url!r} is no URL: {error}") from error
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    headers = [(name, value) for name, value in answer.request_headers if not name.startswith(":")]
-    if not any(name.lower() == "host" for name, _ in headers):
+    headers = [header for header in answer.request_headers if header[0][:1] != ":"]
+    if "host" not in [name.lower() for name, _ in headers]:
         headers.insert(0, ("Host", parts.netloc.rpartition("@")[2]))
     return _encode(f"GET {target} HTTP/{_spelling(answer)}", headers)
 
@@ -88,8 +88,9 @@ def _describing(headers: Headers, size: int | None) -> list[tuple[str, str]]:
 def _encode(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
     lines = [_line(first)]
     for name, value in headers:
-        if shown := _line(name).strip():  # a nameless header would read as the continuation of the one before
-            lines.append(f"{shown}: {_line(value)}")
+        shown = name.strip() if name.isprintable() else _line(name).strip()
+        if shown:  # a nameless header would read as the continuation of the one before
+            lines.append(f"{shown}: {value if value.isprintable() else _line(value)}")
     whole = "\r\n".join([*lines, "", ""])
     head = whole.encode() if whole.isascii() else b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
     if len(head) > MAX_HEAD:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import BinaryIO
 
 from rehi.archive.body import RecordHeaders, open_body, read_headers
-from rehi.archive.exchange import request_record, response_record, revisit_record
+from rehi.archive.exchange import Exchange
 from rehi.archive.files import FileSeries
 from rehi.archive.recovery import Kept, Torn, recover
 from rehi.model.version import RecordRef
@@ -37,16 +37,14 @@ class Archive:
 
     def keep(self, visit: Visit) -> RecordRef:
         """Append the request and the response with its body; the response's place. Not safe on disk before ``sync``."""
-        worker = self._files.worker
-        request = request_record(visit, worker=worker, answered_by="response")
-        return self._files.append(request, response_record(visit, worker=worker))[-1]
+        exchange = Exchange(visit, worker=self._files.worker, answered_by="response")
+        return self._files.append_beside(exchange.request(), exchange.response())
 
     def keep_duplicate(self, visit: Visit, *, body: RecordRef) -> RecordRef:
         """Append the request and a revisit of the record at ``body``: a 304, or exactly the bytes that lie there."""
-        worker = self._files.worker
-        request = request_record(visit, worker=worker, answered_by="revisit")
+        exchange = Exchange(visit, worker=self._files.worker, answered_by="revisit")
         original = read_headers(self._shelf, body).fields
-        return self._files.append(request, revisit_record(visit, worker=worker, original=original))[-1]
+        return self._files.append_beside(exchange.request(), exchange.revisit(original))
 
     def holds(self, ref: RecordRef) -> bool:
         """Whether a record lies here; it may be in the folder of another worker that shares the catalogue."""

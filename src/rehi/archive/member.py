@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from rehi.errors import RecordDamaged
@@ -32,6 +33,18 @@ def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
             held.clear()
     held += deflate.flush()
     yield bytes(held)
+
+
+def pack(plain: bytes) -> bytes:
+    """The bytes as one gzip member, in one step."""
+    return _deflater()(plain, LEVEL, GZIP)
+
+
+@cache  # to look for a module takes a microsecond, each time
+def _deflater() -> Callable[[bytes, int, int], bytes]:
+    from isal import isal_zlib
+
+    return isal_zlib.compress
 
 
 def inflate(stream: BinaryIO) -> BinaryIO:

@@ -12,13 +12,15 @@ from itertools import chain
 from typing import BinaryIO
 from uuid import NAMESPACE_URL
 
-from rehi.archive.member import CHUNK, compress
+from rehi.archive.member import CHUNK, compress, pack
 from rehi.errors import RecordDamaged
 from rehi.model.version import Digest
 from rehi.model.visit import Headers
 
 MAX_FIELDS = 1 << 20  # bytes of named fields; a URL is by far the longest of them
 _END = b"\r\n\r\n"
+_NAMESPACE = NAMESPACE_URL.bytes
+_VARIANTS = {f"{digit:x}": f"{digit & 3 | 8:x}" for digit in range(16)}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -77,8 +79,22 @@ class Record:
 
 def write_record(fields: Iterable[tuple[str, str]], block: Iterable[bytes]) -> Iterator[bytes]:
     """The record as one gzip member. Content-Length must be among the fields and must be right."""
-    lines = "".join([f"{name}: {value if value.isprintable() else _printable(value)}\r\n" for name, value in fields])
-    return compress(chain([b"WARC/1.1\r\n" + lines.encode("utf-8", "replace") + b"\r\n"], block, [_END]))
+    return stream_record(field_lines(fields), block)
+
+
+def stream_record(lines: str, block: Iterable[bytes]) -> Iterator[bytes]:
+    """The same with its fields as ``field_lines`` writes them."""
+    return compress(chain([_head(lines)], block, [_END]))
+
+
+def pack_record(lines: str, block: bytes) -> bytes:
+    """The same for a block that is in memory."""
+    return pack(b"".join((_head(lines), block, _END)))
+
+
+def field_lines(fields: Iterable[tuple[str, str]]) -> str:
+    """Named fields, a line for each, whatever their values hold."""
+    return "".join([f"{name}: {value if value.isprintable() else _printable(value)}\r\n" for name, value in fields])
 
 
 def block_fields(block: bytes, content_type: str) -> Headers:
@@ -101,20 +117,17 @@ def digest_of(content: bytes) -> Digest:
 
 def record_id(*parts: str) -> str:
     """An identifier made of what makes the record unique, so that it needs no randomness: a UUID of version 5."""
-    # The same as uuid5's, without its object; five are made for each page.
-    raw = bytearray(
-        sha1(NAMESPACE_URL.bytes + " ".join(parts).encode("utf-8", "replace"), usedforsecurity=False).digest()
-    )
-    raw[6] = raw[6] & 0x0F | 0x50
-    raw[8] = raw[8] & 0x3F | 0x80
-    text = raw.hex()
-    return f"<urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}>"
+    # The same as uuid5's, without its object: a fifth of the time, and four are made for each page.
+    name = _NAMESPACE + " ".join(parts).encode("utf-8", "replace")
+    text = sha1(name, usedforsecurity=False).hexdigest()
+    variant = _VARIANTS[text[16]]
+    return f"<urn:uuid:{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}>"
 
 
 @lru_cache(maxsize=16)  # a visit's stands in each of its records, and in what they are named by
 def warc_date(at: datetime) -> str:
     """A time in UTC with microseconds, as WARC 1.1 allows."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def read_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
@@ -126,6 +139,10 @@ def read_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
             raise RecordDamaged(f"{left} of {size} bytes are missing")
         left -= len(chunk)
         yield chunk
+
+
+def _head(lines: str) -> bytes:
+    return f"WARC/1.1\r\n{lines}\r\n".encode("utf-8", "replace")
 
 
 def _printable(value: str) -> str:

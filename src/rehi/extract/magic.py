@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 
 # (offset, bytes, media type), the more telling before the shorter.
@@ -73,10 +75,16 @@ def magic_type(raw: bytes) -> str:
         return "application/pdf"
     if raw.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_type(raw)
-    for offset, mark, media_type in _MAGIC:
+    for offset, mark, media_type in _magic_of(raw[:1]):
         if raw.startswith(mark, offset) and (mark not in _WEAK or is_binary(raw)):
             return media_type
     return ""
+
+
+@cache
+def _magic_of(first: bytes) -> tuple[tuple[int, bytes, str], ...]:
+    """Those that a body with this first byte may have."""
+    return tuple(magic for magic in _MAGIC if magic[0] or magic[1].startswith(first))
 
 
 def is_binary(raw: bytes) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from io import BytesIO
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import BinaryIO, cast
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 from rehi.errors import TooLarge
 from rehi.fetch.checksum import Checksums
@@ -39,7 +40,9 @@ class Body:
         self._checksums = Checksums(checksums, coded=bool(self._decoders)) if checksums and not several else None
         self._hash = hashlib.sha256()
         # Whoever gets the answer closes it, and close() does when nobody gets one.
-        self._file = SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(spool) if spool else None)  # noqa: SIM115
+        self._file: BinaryIO = BytesIO()
+        self._in_memory = True
+        self._spool = spool
 
     def write(self, data: bytes) -> None:
         """Take bytes as they came; TooLarge, BadEncoding or Truncated when they can't be the body."""
@@ -58,7 +61,7 @@ class Body:
         if not self.cut:
             self._end()
         self._file.seek(0)
-        return cast(BinaryIO, self._file), self.size, Digest(f"sha256:{self._hash.hexdigest()}")
+        return self._file, self.size, Digest(f"sha256:{self._hash.hexdigest()}")
 
     def close(self) -> None:
         """Let go of the bytes."""
@@ -90,7 +93,16 @@ class Body:
         if self._checksums is not None:
             self._checksums.add_plain(data)
         self._hash.update(data)
+        if self._in_memory and self.size > IN_MEMORY:
+            self._move_to_disk()
         self._file.write(data)
+
+    def _move_to_disk(self) -> None:
+        small, self._file = self._file, TemporaryFile(dir=self._spool)  # noqa: SIM115
+        self._in_memory = False
+        small.seek(0)
+        self._file.write(small.read())
+        small.close()
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"the body is larger than the {self._max_bytes:,} bytes that are allowed")

@@ -80,7 +80,10 @@ class Answer:
     def header(self, name: str) -> str:
         """The last value of a header, or an empty string."""
         lowered = name.lower()
-        return next((value for key, value in reversed(self.headers) if key.lower() == lowered), "")
+        for key, value in reversed(self.headers):
+            if key.lower() == lowered:
+                return value
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

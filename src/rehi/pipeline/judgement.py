@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from rehi.archive import Archive, Kept, Torn
@@ -104,15 +104,9 @@ class Judge:
     def _answered(self, item: Finished, answer: Answer, bodies: dict[Digest, RecordRef]) -> Visited:
         task, visit = item.task, item.visit
         if answer.status == NOT_MODIFIED and task.body is not None:
-            came = self._came(item, answer, changed=False)
-            return replace(
-                came,
-                outcome=Outcome.UNCHANGED,
-                digest=task.digest,
-                etag=came.etag or task.etag,
-                last_modified=came.last_modified or task.last_modified,
-                record=self.archive.keep_duplicate(visit, body=task.body),
-                body=task.body,
+            record = self.archive.keep_duplicate(visit, body=task.body)
+            return self._came(
+                item, answer, Outcome.UNCHANGED, changed=False, record=record, digest=task.digest, body=task.body
             )
         if answer.status in REDIRECTS:
             return self._redirected(item, answer)
@@ -123,11 +117,13 @@ class Judge:
         record = self.archive.keep(visit) if known is None else self.archive.keep_duplicate(visit, body=known)
         same = answer.digest == task.digest
         wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type)
-        return replace(
-            self._came(item, answer, changed=None if task.digest is None else not same),
-            outcome=Outcome.UNCHANGED if same else Outcome.NEW,
-            digest=answer.digest,
+        return self._came(
+            item,
+            answer,
+            Outcome.UNCHANGED if same else Outcome.NEW,
+            changed=None if task.digest is None else not same,
             record=record,
+            digest=answer.digest,
             body=bodies.setdefault(answer.digest, record),
             remark=WrongType("a web page came where a dataset was promised") if wrong else None,
         )
@@ -135,10 +131,8 @@ class Judge:
     def _redirected(self, item: Finished, answer: Answer) -> Visited:
         task = item.task
         target = self._target(task, redirect_target(task.url, answer), answer.status)
-        came = self._came(item, answer, changed=False)
-        if answer.status in PERMANENT:
-            came = replace(came, next_at=plan_rare(task.url, now=came.at, revisit=self.settings.revisit))
-        return replace(came, outcome=Outcome.REDIRECT, record=self.archive.keep(item.visit), redirect_to=target)
+        record = self.archive.keep(item.visit)
+        return self._came(item, answer, Outcome.REDIRECT, changed=False, record=record, redirect_to=target)
 
     def _target(self, task: VisitTask, location: str, status: int) -> str:
         target = normalise(location)
@@ -152,13 +146,26 @@ class Judge:
             raise RedirectLoop(f"more than {self.settings.fetch.max_redirects} redirects in a row led here")
         return target
 
-    def _came(self, item: Finished, answer: Answer, *, changed: bool | None) -> Visited:
+    def _came(
+        self,
+        item: Finished,
+        answer: Answer,
+        outcome: Outcome,
+        *,
+        changed: bool | None,
+        record: RecordRef,
+        digest: Digest | None = None,
+        body: RecordRef | None = None,
+        redirect_to: str = "",
+        remark: FetchError | None = None,
+    ) -> Visited:
         visit, task, host_id = item.visit, item.task, item.lease.host_id
+        last_modified, known = answer.header("last-modified"), task if answer.status == NOT_MODIFIED else None
         sighting = Sighting(
             url=visit.url,
             at=visit.started_at,
             changed=changed,
-            last_modified=answer.header("last-modified"),
+            last_modified=last_modified,
             promised=task.promised,
         )
         plan = self._plan(
@@ -169,17 +176,23 @@ class Judge:
             host_history=self._histories.get(host_id, item.lease.history),
         )
         self._histories[host_id] = plan.host_history
+        moved = answer.status in PERMANENT
         return Visited(
             url=visit.url,
             at=visit.started_at,
-            outcome=Outcome.NEW,
-            next_at=plan.next_at,
+            outcome=outcome,
+            next_at=plan_rare(task.url, now=visit.started_at, revisit=self.settings.revisit) if moved else plan.next_at,
             status=answer.status,
             seconds=visit.seconds,
             size=answer.size,
+            digest=digest,
             media_type=answer.header("content-type"),
-            etag=answer.header("etag"),
-            last_modified=answer.header("last-modified"),
+            etag=answer.header("etag") or (known.etag if known else ""),
+            last_modified=last_modified or (known.last_modified if known else ""),
+            record=record,
+            body=body,
+            redirect_to=redirect_to,
+            remark=remark,
             history=plan.history,
         )
 
@@ -254,13 +267,14 @@ class Judge:
 
 
 def _check_status(answer: Answer) -> None:
+    if 200 <= answer.status < 300 and answer.status != PARTIAL:
+        return
     said = f"the server answered {answer.status} {answer.reason}".rstrip()
     if answer.status in OVERLOADED:
         raise Overloaded(said)
     if answer.status == PARTIAL:
         raise Truncated(f"{said}, a part, though the whole was asked for")
-    if not 200 <= answer.status < 300:
-        raise BadStatus(said)
+    raise BadStatus(said)
 
 
 def _complaint(torn: Torn, now: datetime) -> Problem:

@@ -13,8 +13,9 @@ from rehi.model.work import ReadResult, ReadTask
 from rehi.pipeline.reading import ReadDocument, Way, read_documents
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
-READS_PER_WORKER = 200  # enough that a worker never waits for a batch to be recorded
-PARCEL = 10  # small documents that a worker gets at once
+READS_PER_WORKER = 400  # enough that a worker never waits for a batch to be recorded, and claims are for many
+PARCEL = 10  # small documents that a worker gets at once, if it looks for names in them
+PLAIN_PARCEL = 50  # if it doesn't: to hand over 10 takes 0.15 ms for each, and to read it 0.7 ms; of 40 0.07 ms
 PARCEL_BYTES = 1_000_000  # of bodies in a parcel of several
 
 ATTEMPTS = 3  # times that a document may be tried
@@ -70,7 +71,8 @@ class Readings:
         tasks = self._rooms.catalogue.claim_reads(
             worker=self._rooms.worker, limit=limit - self._held, ttl=LEASE_SECONDS, now=now
         )
-        for parcel in _parcels(tasks, workers=self._rooms.executor.workers):
+        most = PARCEL if self._way.work.enrich else PLAIN_PARCEL
+        for parcel in _parcels(tasks, most, workers=self._rooms.executor.workers):
             self._submit(parcel, now)
         self._held += len(tasks)
         self._outbox_dry = not tasks
@@ -122,15 +124,17 @@ class Readings:
         return ReadResult(task=task, document=facts, identities=outcome.identities, seconds=outcome.seconds)
 
 
-def _parcels(tasks: Sequence[ReadTask], *, workers: int) -> Iterator[Parcel]:
+def _parcels(tasks: Sequence[ReadTask], most: int, *, workers: int) -> Iterator[Parcel]:
     """The tasks in parcels that are small in every sense, and enough of them that each worker gets some."""
-    count = min(PARCEL, max(1, len(tasks) // (2 * workers)))
+    count = min(most, max(1, len(tasks) // (2 * workers)))
     parcel: list[ReadTask] = []
+    size = 0
     for task in tasks:
-        if parcel and (len(parcel) >= count or sum(held.size for held in parcel) + task.size > PARCEL_BYTES):
+        if parcel and (len(parcel) >= count or size + task.size > PARCEL_BYTES):
             yield tuple(parcel)
-            parcel = []
+            parcel, size = [], 0
         parcel.append(task)
+        size += task.size
     if parcel:
         yield tuple(parcel)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 _NUMBERS = frozenset(("bigint", "float8", "integer", "smallint"))
 
 
-def arrays_of(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> tuple[Any, ...]:
+def arrays_of(rows: Sequence[tuple[Any, ...]], kinds: Sequence[str]) -> tuple[Any, ...]:
     """Rows as one array for each column."""
-    return tuple(array_of([row[name] for row in rows], kind) for name, kind in kinds.items())
+    return tuple(map(array_of, zip(*rows, strict=True), kinds))
 
 
 def array_of(values: Iterable[Any], kind: str) -> Any:

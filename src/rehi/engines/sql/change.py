@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Table
 
 from rehi.engines.sql.arrays import arrays_of
 from rehi.engines.sql.database import chunks
+from rehi.engines.sql.driver import run, run_for_each
 
 _NEW = re.compile(r"\bnew\.(\w+)")
 _ROWS = 5000  # in one statement
@@ -22,19 +23,20 @@ class Change:
     """
 
     def __init__(self, table: Table, columns: Mapping[str, str], change: Mapping[str, str], *, where: str) -> None:
-        self._kinds = dict(columns)
+        self._kinds = tuple(columns.values())
         changes = ", ".join(f'"{name}" = {value}' for name, value in change.items())
         start = f"UPDATE {table.name} SET {changes}"  # noqa: S608
-        self._by_row = _NEW.sub(r":\1", f"{start} WHERE {where}")
+        places = {name: f"?{place}" for place, name in enumerate(columns, 1)}
+        self._by_row = _NEW.sub(lambda found: places[found[1]], f"{start} WHERE {where}")
         names = ", ".join(f'"{name}"' for name in columns)
-        arrays = ", ".join(f"%s::{kind}[]" for kind in columns.values())
+        arrays = ", ".join(f"%s::{kind}[]" for kind in self._kinds)
         self._together = f"{start} FROM unnest({arrays}) AS new({names}) WHERE {where}"
 
-    def make(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Change rows, of which no two are the same, if there are any."""
+    def make(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Change rows, of which no two are the same, if there are any; their values in the order of the columns."""
         if connection.dialect.name == "sqlite":
             if rows:
-                connection.exec_driver_sql(self._by_row, list(rows))
+                run_for_each(connection, self._by_row, rows)
             return
         for part in chunks(rows, _ROWS):
-            connection.exec_driver_sql(self._together, arrays_of(part, self._kinds))
+            run(connection, self._together, arrays_of(part, self._kinds))

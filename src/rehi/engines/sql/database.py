@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from rehi.engines.sql.dialect import Dialect
+from rehi.engines.sql.driver import run_for_each
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,10 +38,11 @@ class Database:
             self.hosts.clear()
         self.hosts.update(hosts)
 
-    def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
+    def write(self, work: Callable[[Connection], T], *, urgent: bool = False, lasting: bool = True) -> T:
         """Run work in one transaction: all of it is on disk for good afterwards, or none.
 
-        Where writers take turns, urgent work passes what others have to do.
+        Where writers take turns, urgent work passes what others have to do. What need not outlast a power cut of the
+        machine on which all workers are is not ``lasting``; on a server everything is.
         """
         attempt = 1
         while True:
@@ -52,7 +54,7 @@ class Database:
                     attempt += 1
                     continue
                 raise self.dialect.error(error) from error
-            self.dialect.written()
+            self.dialect.written(lasting=lasting)
             return result
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -100,7 +102,7 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[dict[str, An
         compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
         _ready[name] = statement, str(compiled), _values_for(compiled.positiontup)
     _, sql, values = _ready[name]
-    connection.exec_driver_sql(sql, [values(row) for row in rows])
+    run_for_each(connection, sql, [values(row) for row in rows])
 
 
 def _values_for(order: Sequence[str] | None) -> Callable[[dict[str, Any]], Any]:

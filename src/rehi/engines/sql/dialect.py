@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row
+from sqlalchemy import ColumnElement, Connection, Engine
 
 from rehi.engines.sql.hosttables import GROUP_IS_FREE
 from rehi.errors import UserError
@@ -43,8 +43,8 @@ class Dialect(Protocol):
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
         """Wait until this one may write, where only one can."""
 
-    def written(self) -> None:
-        """A transaction has ended; what must be done now and then, beside the work, may begin."""
+    def written(self, *, lasting: bool) -> None:
+        """A transaction has ended: see that it lasts, if it must; what is done now and then, beside the work, may begin."""
 
     def close(self) -> None:
         """Give back what is needed for that."""
@@ -58,15 +58,15 @@ class Dialect(Protocol):
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; how many were."""
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> dict[int, str]:
-        """Hosts that are ready and not leased, the longest ready first, with their pace groups; locked until the end."""
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
+        """Hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
 
-    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Row[Any]]:
+    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Up to ``limit`` due resources of each host, the longest due first."""
 
     def ask_by_url(
         self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
-    ) -> Sequence[Row[Any]]:
+    ) -> Sequence[Any]:
         """The rows of a question that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
@@ -84,5 +84,5 @@ TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, 
     r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, b.digest, f.name AS file, b."offset", b.length"""
 TASK_JOINS = """LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id
     LEFT JOIN source s ON s.id = r.source_id"""
-READY = f"""SELECT id, pace_group FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
+READY = f"""SELECT id, pace_group, leases FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
     ORDER BY ready_at, id LIMIT :limit"""  # noqa: S608

@@ -65,6 +65,7 @@ class SqlFrontier:
         return self.database.write(
             lambda connection: take_hosts(connection, dialect, worker=worker, hosts=hosts, until=until, now=at),
             urgent=True,
+            lasting=False,
         )
 
     def _fill(self, taken: Mapping[int, str], urls: int, at: int) -> list[HostLease]:
@@ -73,7 +74,7 @@ class SqlFrontier:
         held = {lease.host_id for lease in leases}
         idle = {host_id: token for host_id, token in taken.items() if host_id not in held}
         if idle:
-            self.database.write(lambda connection: put_back(connection, idle), urgent=True)
+            self.database.write(lambda connection: put_back(connection, idle), urgent=True, lasting=False)
         return leases
 
     def _may_be_ready(self, at: int) -> bool:

@@ -112,7 +112,7 @@ def wake_together(connection: Connection, host_ids: Iterable[int], due: int) -> 
 
 def postpone_hosts(connection: Connection, host_ids: Iterable[int]) -> None:
     """Let hosts be ready when the next of their URLs is due."""
-    _POSTPONE.make(connection, [{"id": host_id} for host_id in sorted(host_ids)])
+    _POSTPONE.make(connection, [(host_id,) for host_id in sorted(host_ids)])
 
 
 def settle_hosts(
@@ -126,21 +126,21 @@ def settle_hosts(
     rows = _LOCK.ask(connection, sorted({*due, *given}))
     held = {row.id: row.pace_group for row in rows if row.id in given and row.token == given[row.id].token}
     # A host that is given back is ready when something is due, without being woken.
-    _WAKE.make(connection, [{"id": row.id, "due": due[row.id]} for row in rows if row.id in due and row.id not in held])
+    _WAKE.make(connection, [(row.id, due[row.id]) for row in rows if row.id in due and row.id not in held])
     _RELEASE.make(connection, [_release_row(given[host_id]) for host_id in held])
     leave_groups(connection, [given[host_id] for host_id in held], held, now=now)
 
 
-def _release_row(release: HostRelease) -> dict[str, Any]:
-    return {
-        "id": release.host_id,
-        "token": release.token,
-        "ready": to_micros(release.ready_at),
-        "delay": float(release.delay),
-        "failed": int(release.failed),
-        "why": storable(release.why),
-        "strain": float(release.strain),
-        "address": storable(release.address),
-        "pace_group": storable(release.pace_group),
-        "history": release.history or None,
-    }
+def _release_row(release: HostRelease) -> tuple[Any, ...]:
+    return (
+        release.host_id,
+        release.token,
+        to_micros(release.ready_at),
+        float(release.delay),
+        int(release.failed),
+        storable(release.why),
+        float(release.strain),
+        storable(release.address),
+        storable(release.pace_group),
+        release.history or None,
+    )

@@ -8,14 +8,16 @@ arrays: one text for any number of rows, which the driver need not parse nor the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table
+from sqlalchemy import Connection, Table
 
 from rehi.engines.sql.arrays import arrays_of
 from rehi.engines.sql.columns import kind_of
 from rehi.engines.sql.database import chunks
+from rehi.engines.sql.driver import ask, run, run_for_each
 
 _KEEP: Mapping[str, str] = {}  # rows that are there stay as they are
 _ROWS = 1000  # in one statement; SQLite allows 32,766 values, and no table has more than 16 columns
@@ -36,6 +38,7 @@ class Insertion:
         names = ", ".join(f'"{name}"' for name in columns)
         self._start = f"INSERT INTO {table.name} ({names})"
         self._values = itemgetter(*columns)
+        self._one = f"({', '.join('?' * len(columns))})"
         self._end = f" ON CONFLICT ({', '.join(unique)}) DO " if unique else ""
         if unique and change:
             changes = [f'"{name}" = {value.replace("new.", "excluded.")}' for name, value in change.items()]
@@ -43,31 +46,35 @@ class Insertion:
         elif unique:
             self._end += "NOTHING"
         self._returning = f" RETURNING {', '.join(returning)}" if returning else ""
-        self._kinds = {name: kind_of(table.c[name]) for name in columns}
-        arrays = ", ".join(f"%s::{kind}[]" for kind in self._kinds.values())
+        self._kinds = tuple(kind_of(table.c[name]) for name in columns)
+        arrays = ", ".join(f"%s::{kind}[]" for kind in self._kinds)
         self._from_arrays = f"{self._start} SELECT * FROM unnest({arrays}){self._end}{self._returning}"  # noqa: S608
 
-    def enter(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Row[Any]]:
+    def enter(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
         """Enter rows, of which no two are the same by ``unique``, if there are any; what was asked to return."""
+        return self.enter_values(connection, list(map(self._values, rows)))
+
+    def enter_values(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The same for rows that are values in the order of the columns."""
         if connection.dialect.name == "sqlite":
-            return self._enter_by_values(connection, rows)
-        found: list[Row[Any]] = []
+            return self._enter_one_by_one(connection, rows)
+        found: list[Any] = []
         for part in chunks(rows, _ROWS):
-            entered = connection.exec_driver_sql(self._from_arrays, arrays_of(part, self._kinds))
-            found += entered if self._returning else ()
+            if self._returning:
+                found += ask(connection, self._from_arrays, arrays_of(part, self._kinds))
+            else:
+                run(connection, self._from_arrays, arrays_of(part, self._kinds))
         return found
 
-    def _enter_by_values(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Row[Any]]:
-        one = f"({', '.join('?' * len(self._kinds))})"
+    def _enter_one_by_one(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
         if not self._returning:
             if rows:
-                sql = f"{self._start} VALUES {one}{self._end}"
-                connection.exec_driver_sql(sql, [self._values(row) for row in rows])
+                run_for_each(connection, f"{self._start} VALUES {self._one}{self._end}", rows)
             return []
-        found: list[Row[Any]] = []
+        found: list[Any] = []
         for part in chunks(rows, _ROWS):
-            sql = f"{self._start} VALUES {', '.join([one] * len(part))}{self._end}{self._returning}"
-            found += connection.exec_driver_sql(sql, tuple(value for row in part for value in self._values(row)))
+            sql = f"{self._start} VALUES {', '.join([self._one] * len(part))}{self._end}{self._returning}"
+            found += ask(connection, sql, tuple(chain.from_iterable(part)), name=self._from_arrays)
         return found
 
 

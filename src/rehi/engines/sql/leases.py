@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, text, update
+from sqlalchemy import Connection, update
 
+from rehi.engines.sql.change import Change
 from rehi.engines.sql.database import chunks
 from rehi.engines.sql.dialect import Dialect
 from rehi.engines.sql.files import to_ref
@@ -30,6 +31,12 @@ _HELD = Question(
     "host.id",
     "bigint",
 )
+_TAKE = Change(
+    host,
+    {"id": "bigint", "token": "text", "worker": "text", "until": "bigint"},
+    {"token": "new.token", "worker": "new.worker", "lease_until": "new.until", "leases": "leases + 1"},
+    where="host.id = new.id",
+)
 
 
 def take_hosts(
@@ -43,31 +50,23 @@ def take_hosts(
     taken: dict[int, str] = {}
     while len(taken) < hosts:
         ready = dialect.ready_hosts(connection, now=now, limit=hosts - len(taken))
-        found = _one_of_each_group(connection, ready, now=now)
+        # Counted, not random: no two leases of a host ever have the same token.
+        found = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
         if not found:
             break  # none is ready, or others are just taking the groups of all that are
-        rows = {row.id: row for row in _take(connection, found, worker=worker, until=until)}
-        groups = {row.pace_group: row.token for row in rows.values() if row.pace_group}
-        hold_groups(connection, groups, until=until)
-        taken |= {host_id: rows[host_id].token for host_id in found}
+        _TAKE.make(connection, [(row.id, token, worker, until) for row, token in found.items()])
+        hold_groups(connection, {row.pace_group: token for row, token in found.items() if row.pace_group}, until=until)
+        taken |= {row.id: token for row, token in found.items()}
     return taken
 
 
-def _take(connection: Connection, hosts: Sequence[int], *, worker: str, until: int) -> Sequence[Row[Any]]:
-    # Counted, not random: no two leases of a host ever have the same token.
-    token = text("CAST(:taker AS text) || '/' || id || '/' || (leases + 1)").bindparams(taker=worker)
-    taken = update(host).where(host.c.id.in_(hosts))
-    taken = taken.values(token=token, worker=worker, lease_until=until, leases=host.c.leases + 1)
-    return connection.execute(taken.returning(host.c.id, host.c.token, host.c.pace_group)).all()
-
-
-def _one_of_each_group(connection: Connection, ready: dict[int, str], *, now: int) -> list[int]:
-    grouped: dict[str, int] = {}
-    for row, group in ready.items():
-        if group:
-            grouped.setdefault(group, row)
+def _one_of_each_group(connection: Connection, ready: Sequence[Any], *, now: int) -> list[Any]:
+    grouped: dict[str, Any] = {}
+    for row in ready:
+        if row.pace_group:
+            grouped.setdefault(row.pace_group, row)
     free = free_groups(connection, grouped, now=now) if grouped else set()
-    return [row for row, group in ready.items() if not group or (group in free and grouped[group] == row)]
+    return [row for row in ready if not row.pace_group or (row.pace_group in free and grouped[row.pace_group] == row)]
 
 
 def fill_leases(

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select, text, update
+from sqlalchemy import Connection, bindparam, func, select, text, update
 
-from rehi.engines.sql.database import Database, chunks, gather, run_many
+from rehi.engines.sql.change import Change
+from rehi.engines.sql.database import Database, gather, run_many
 from rehi.engines.sql.descriptions import describe_entities, describe_resources
 from rehi.engines.sql.moment import span, to_micros
+from rehi.engines.sql.question import Question
 from rehi.engines.sql.readings import record_readings
-from rehi.engines.sql.schema import blob, file, outbox, resource, version
+from rehi.engines.sql.removal import Removal
+from rehi.engines.sql.schema import outbox, resource
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import storable
 from rehi.model.version import Digest, RecordRef
@@ -21,6 +24,22 @@ from rehi.model.work import GraphWork, ReadResult, ReadTask
 
 _GRAPH = ("resource", "entity")
 _STATEMENTS = update(resource).where(resource.c.id == bindparam("row")).values(statements=bindparam("n"))
+_TASKS = Question(
+    "SELECT outbox.id, resource.id AS resource_id, resource.source_id, outbox.version_id, resource.url, blob.digest,"
+    ' blob.size, version.media_type, file.name, blob."offset", blob.length, outbox.attempts'
+    " FROM outbox JOIN version ON version.id = outbox.version_id JOIN resource ON resource.id = version.resource_id"
+    " JOIN blob ON blob.id = version.blob_id JOIN file ON file.id = blob.file_id",
+    "outbox.id",
+    "bigint",
+    order="outbox.id",
+)
+_CLAIM = Change(
+    outbox,
+    {"id": "bigint", "worker": "text", "until": "bigint"},
+    {"worker": "new.worker", "claimed_until": "new.until"},
+    where="outbox.id = new.id",
+)
+_DONE = Removal(outbox.c.id)
 _DESCRIBE_RESOURCES = text("INSERT INTO outbox (topic, subject) SELECT 'resource', id FROM resource WHERE versions > 0")
 _DESCRIBE_ENTITIES = text("INSERT INTO outbox (topic, subject) SELECT 'entity', id FROM entity")
 
@@ -46,17 +65,16 @@ class SqlOutbox:
             for query in asked:
                 locked = query.limit(limit - len(ids)).with_for_update(skip_locked=True)
                 ids += connection.execute(locked).scalars() if len(ids) < limit else []
-            for part in chunks(ids):
-                claim = update(outbox).where(outbox.c.id.in_(part))
-                connection.execute(claim.values(worker=worker, claimed_until=at + span(ttl)))
-            return [_to_task(row) for row in gather(connection, ids, lambda part: _TASKS.where(outbox.c.id.in_(part)))]
+            _CLAIM.make(connection, [(row, worker, at + span(ttl)) for row in ids])
+            return [_to_task(row) for row in _TASKS.ask(connection, ids)]
 
         def nothing(connection: Connection) -> bool:
             return all(connection.execute(query.limit(1)).first() is None for query in asked)
 
         if self.database.read(nothing):
             return []  # without waiting for those who write
-        return self.database.write(work)
+        # A power cut takes back at most what was claimed, and what was claimed can be claimed again.
+        return self.database.write(work, lasting=False)
 
     def record_reads(self, results: Sequence[ReadResult], *, now: datetime) -> None:
         """One transaction: documents, identities, problems, graph work, and the tasks that are done."""
@@ -87,8 +105,7 @@ class SqlOutbox:
         """The graph knows it; ``statements`` counts by resource id."""
 
         def finish(connection: Connection) -> None:
-            for part in chunks(work.ids):
-                connection.execute(delete(outbox).where(outbox.c.id.in_(part)))
+            _DONE.make(connection, work.ids)
             additions = Additions()
             _count_statements(connection, statements, additions)
             _share_seconds(connection, work, seconds, additions)
@@ -103,19 +120,6 @@ class SqlOutbox:
             return connection.execute(_DESCRIBE_RESOURCES).rowcount + connection.execute(_DESCRIBE_ENTITIES).rowcount
 
         return self.database.write(work)
-
-
-_TASKS = (
-    select(
-        outbox.c.id, outbox.c.version_id, outbox.c.attempts, resource.c.id.label("resource_id"), resource.c.source_id,
-        resource.c.url, version.c.media_type, blob.c.digest, blob.c.size, file.c.name, blob.c.offset, blob.c.length,
-    )
-    .join(version, version.c.id == outbox.c.version_id)
-    .join(resource, resource.c.id == version.c.resource_id)
-    .join(blob, blob.c.id == version.c.blob_id)
-    .join(file, file.c.id == blob.c.file_id)
-    .order_by(outbox.c.id)
-)  # fmt: skip
 
 
 def _to_task(row: Any) -> ReadTask:

@@ -53,7 +53,7 @@ def free_groups(connection: Connection, names: Iterable[str], *, now: int) -> se
 
 def hold_groups(connection: Connection, tokens: Mapping[str, str], *, until: int) -> None:
     """Let leases hold groups that were found free."""
-    rows = [{"name": name, "token": token, "until": until} for name, token in sorted(tokens.items())]
+    rows = [(name, token, until) for name, token in sorted(tokens.items())]
     _HOLD.make(connection, rows)
 
 
@@ -74,14 +74,14 @@ def leave_groups(
 
     A group waits as its last host asks; but a host that failed waits for itself, and the others only for the pause.
     """
-    left: dict[str, dict[str, Any]] = {}
+    left: dict[str, tuple[Any, ...]] = {}
     ahead: dict[str, int] = {}
     for release in released:
         ready = to_micros(release.ready_at)
         if release.failed:
             ready = min(ready, to_micros(now) + span(release.delay))
         if old := groups[release.host_id]:
-            left[old] = {"name": old, "token": release.token, "ready": ready}
+            left[old] = (old, release.token, ready)
         if name := storable(release.pace_group):
             ahead[name] = max(ready, ahead.get(name, 0))
     _lock(connection, {*left, *ahead})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
@@ -12,7 +13,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Row,
     create_engine,
     func,
     literal_column,
@@ -20,7 +20,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
+from rehi.engines.sql.arrays import array_of
 from rehi.engines.sql.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
+from rehi.engines.sql.driver import ask, run
 from rehi.engines.sql.question import Question
 from rehi.engines.sql.text import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
@@ -51,12 +53,12 @@ _INSERT = text(f"""
 """)  # noqa: S608
 _INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
-_READY = text(f"{READY} FOR NO KEY UPDATE OF host SKIP LOCKED")
-_DUE = text(f"""
-    SELECT {TASK_COLUMNS} FROM unnest(CAST(:hosts AS bigint[])) h(id) CROSS JOIN LATERAL (
-        SELECT * FROM resource WHERE host_id = h.id AND due_at <= :now ORDER BY due_at, id LIMIT :limit
+_READY = re.sub(r"(?<!:):(\w+)", r"%(\1)s", READY) + " FOR NO KEY UPDATE OF host SKIP LOCKED"
+_DUE = f"""
+    SELECT {TASK_COLUMNS} FROM unnest(%(hosts)s::bigint[]) h(id) CROSS JOIN LATERAL (
+        SELECT * FROM resource WHERE host_id = h.id AND due_at <= %(now)s ORDER BY due_at, id LIMIT %(limit)s
     ) r {TASK_JOINS} ORDER BY r.host_id, r.due_at, r.id
-""")  # noqa: S608
+"""  # noqa: S608
 
 
 class PostgresDialect:
@@ -110,7 +112,7 @@ class PostgresDialect:
         """Many can write at once."""
         return nullcontext()
 
-    def written(self) -> None:
+    def written(self, *, lasting: bool) -> None:
         """The server sees to its log by itself."""
 
     def close(self) -> None:
@@ -128,7 +130,7 @@ class PostgresDialect:
         """Enter those that are new; many are copied aside first."""
         if len(rows) <= _FEW:
             columns = tuple(list(column) for column in zip(*rows, strict=True))
-            return connection.exec_driver_sql(_ADD, columns).rowcount if rows else 0
+            return run(connection, _ADD, columns) if rows else 0
         connection.exec_driver_sql(_INTAKE)
         driver: Any = connection.connection.driver_connection
         with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
@@ -138,17 +140,17 @@ class PostgresDialect:
         connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
         return new
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> dict[int, str]:
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
         """Hosts that are ready; those that another worker is just taking are passed over."""
-        return {row.id: row.pace_group for row in connection.execute(_READY, {"now": now, "limit": limit})}
+        return ask(connection, _READY, {"now": now, "limit": limit})
 
-    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Row[Any]]:
+    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """All hosts in one question."""
-        return connection.execute(_DUE, {"hosts": list(hosts), "now": now, "limit": limit}).all()
+        return ask(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
 
     def ask_by_url(
         self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
-    ) -> Sequence[Row[Any]]:
+    ) -> Sequence[Any]:
         """Ask by the index's expression."""
         how = "FOR NO KEY UPDATE OF resource" if lock else ""
         question = Question(start, _INDEXED, "text", order="resource.id", lock=how)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from rehi.engines.sql.arrays import array_of
 from rehi.engines.sql.database import chunks
+from rehi.engines.sql.driver import ask
 
 
 class Question:
@@ -24,15 +25,15 @@ class Question:
         self._end = end
         self._by_array = f"{start} WHERE {what} = ANY(%s::{kind}[]){end}{' ' if lock else ''}{lock}"
 
-    def ask(self, connection: Connection, values: Iterable[Any]) -> list[Row[Any]]:
+    def ask(self, connection: Connection, values: Iterable[Any]) -> list[Any]:
         """The rows of these values, chunk by chunk."""
-        rows: list[Row[Any]] = []
+        rows: list[Any] = []
         for part in chunks(values):
             if connection.dialect.name == "sqlite":
                 # Few lengths, so that SQLite keeps the words compiled: the last value fills the rest.
                 part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
                 sql = f"{self._start} IN ({', '.join('?' * len(part))}){self._end}"
-                rows += connection.exec_driver_sql(sql, tuple(part))
+                rows += ask(connection, sql, tuple(part), name=self._by_array)
             else:
-                rows += connection.exec_driver_sql(self._by_array, (array_of(part, self._kind),))
+                rows += ask(connection, self._by_array, (array_of(part, self._kind),))
         return rows

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select, text, update
+from sqlalchemy import Connection, text
 
-from rehi.engines.sql.database import Database, chunks, gather, run_many
+from rehi.engines.sql.change import Change
+from rehi.engines.sql.database import Database, run_many
 from rehi.engines.sql.entities import replace_mentions
 from rehi.engines.sql.files import File, keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
 from rehi.engines.sql.insertion import Insertion, newest
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
-from rehi.engines.sql.schema import document, outbox, resource, version
+from rehi.engines.sql.question import Question
+from rehi.engines.sql.removal import Removal
+from rehi.engines.sql.schema import document, outbox, resource
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import storable
 from rehi.errors import Disposition, RehiError
@@ -27,7 +30,22 @@ _FACTS = (
 )  # fmt: skip
 _ENTER = Insertion(document, ("resource_id", *_FACTS), unique=("resource_id",), change=newest(_FACTS))
 _AGAIN = text("UPDATE outbox SET attempts = :tried, worker = NULL, claimed_until = 0 WHERE id = :row")
-_READ = update(resource).where(resource.c.id == bindparam("row")).values(read_number=bindparam("read"))
+_READ = Change(resource, {"id": "bigint", "read": "bigint"}, {"read_number": "new.read"}, where="resource.id = new.id")
+_DONE = Removal(outbox.c.id)
+_UNREADABLE = Removal(document.c.resource_id)
+_TASKS = Question(
+    "SELECT outbox.id, outbox.attempts, outbox.subject, outbox.version_id, version.number, resource.source_id"
+    " FROM outbox JOIN version ON version.id = outbox.version_id"
+    " JOIN resource ON resource.id = outbox.subject AND outbox.topic = 'read'",
+    "outbox.id",
+    "bigint",
+    order="outbox.id",
+    lock="FOR UPDATE OF outbox",
+)
+_RESOURCES = Question(
+    "SELECT id, source_id, url, read_number FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE"
+)
+_DOCUMENTS = Question("SELECT resource_id, media_type, language, names FROM document", "resource_id", "bigint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +71,12 @@ def record_readings(connection: Connection, database: Database, results: Sequenc
         for stage, seconds in open_results[row].seconds:
             additions.add(tasks[row].source_id, f"seconds:{stage}", seconds)
     _enter(connection, [(tasks[row], open_results[row]) for row in done], now, additions)
-    for part in chunks(done):
-        connection.execute(delete(outbox).where(outbox.c.id.in_(part)))
+    _DONE.make(connection, done)
     additions.write(connection, database)
 
 
 def _lock_tasks(connection: Connection, results: Sequence[ReadResult]) -> dict[int, Any]:
-    query = (
-        select(
-            outbox.c.id, outbox.c.attempts, outbox.c.subject, outbox.c.version_id, version.c.number,
-            resource.c.source_id, resource.c.url,
-        )
-        .join(version, version.c.id == outbox.c.version_id)
-        .join(resource, resource.c.id == outbox.c.subject)
-        .where(outbox.c.topic == "read")
-        .order_by(outbox.c.id)
-        .with_for_update(of=outbox)
-    )  # fmt: skip
-    ids = sorted({result.task.id for result in results})
-    return {row.id: row for row in gather(connection, ids, lambda part: query.where(outbox.c.id.in_(part)))}
-
-
-def _lock_resources(connection: Connection, ids: Sequence[int]) -> dict[int, Any]:
-    query = select(resource.c.id, resource.c.source_id, resource.c.url, resource.c.read_number)
-    query = query.order_by(resource.c.id).with_for_update(key_share=True)
-    return {row.id: row for row in gather(connection, ids, lambda part: query.where(resource.c.id.in_(part)))}
+    return {row.id: row for row in _TASKS.ask(connection, sorted({result.task.id for result in results}))}
 
 
 def _enter(
@@ -86,14 +85,14 @@ def _enter(
     now: datetime,
     additions: Additions,
 ) -> None:
-    rows = _lock_resources(connection, sorted({task.subject for task, _ in done}))
+    rows = {row.id: row for row in _RESOURCES.ask(connection, sorted({task.subject for task, _ in done}))}
     readings: dict[int, _Reading] = {}
     for task, result in sorted(done, key=lambda pair: int(pair[0].number)):
         if task.number >= rows[task.subject].read_number:
             readings[task.subject] = _Reading(task.number, task.version_id, result)
     if not readings:
         return
-    run_many(connection, _READ, [{"row": row, "read": reading.number} for row, reading in sorted(readings.items())])
+    _READ.make(connection, [(row, reading.number) for row, reading in sorted(readings.items())])
     _write_documents(connection, readings, rows, additions)
     identities = {
         row: reading.result.identities if reading.result.document else () for row, reading in readings.items()
@@ -109,8 +108,7 @@ def _write_documents(
     rows: Mapping[int, Any],
     additions: Additions,
 ) -> None:
-    query = select(document.c.resource_id, document.c.media_type, document.c.language, document.c.names)
-    for old in gather(connection, sorted(readings), lambda part: query.where(document.c.resource_id.in_(part))):
+    for old in _DOCUMENTS.ask(connection, sorted(readings)):
         _count(additions, rows[old.resource_id].source_id, old.media_type, old.language, old.names, -1)
     facts = {row: reading.result.document for row, reading in sorted(readings.items())}
     files = keep_files(connection, [found.derived for found in facts.values() if found])
@@ -122,8 +120,7 @@ def _write_documents(
             new.append(_document_row(row, reading.version_id, found, names, files))
             _count(additions, rows[row].source_id, storable(found.media_type), storable(found.language), names, 1)
     _ENTER.enter(connection, new)
-    for part in chunks(row for row, found in facts.items() if found is None):
-        connection.execute(delete(document).where(document.c.resource_id.in_(part)))
+    _UNREADABLE.make(connection, [row for row, found in facts.items() if found is None])
 
 
 def _count(additions: Additions, source_id: int | None, media_type: str, language: str, names: int, sign: int) -> None:

@@ -32,15 +32,17 @@ def change_redirects(
     seen: Edges,
     states: Mapping[int, ResourceState],
     *,
+    new: frozenset[int],
     now: datetime,
     additions: Additions,
 ) -> set[int]:
     """Store the redirects that visits have seen; the resources that are found on a circle, which have failed by that.
 
-    Every change of a redirect is made under one guard, so that whoever closes a circle sees all of it.
+    Changes of redirects are made under one guard, so that whoever closes a circle sees all of it. Only a first redirect
+    to a resource that nobody else can see yet closes none and opens none, whatever others do.
     """
     changed = {row: target for row, target in seen.items() if states[row].redirect_to != target}
-    if changed:
+    if any(states[row].redirect_to is not None or target not in new for row, target in changed.items()):
         database.dialect.guard_redirects(connection)
     before = _chains(connection, {*seen, *(target for target in seen.values() if target is not None)})
     after = {**before, **changed}

@@ -18,7 +18,7 @@ from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import tail_of
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class ResourceState:
     """A resource's row while a transaction works on it."""
 
@@ -57,8 +57,7 @@ _CHANGE = Change(
     {name: f"new.{name}" for name in _CHANGED},
     where="resource.id = new.id",
 )
-_NAMES = ("id", *_CHANGED)
-_values_of = attrgetter(*_NAMES)
+_values_of = attrgetter("id", *_CHANGED)
 _COLUMNS = ", ".join(
     "digest" if name == "digest" else f"resource.{name}" for name in ResourceState.__dataclass_fields__
 )
@@ -76,6 +75,15 @@ class Wanted:
     hops: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Ensured:
+    """URLs that have rows."""
+
+    ids: Mapping[str, int]
+    woken: Mapping[int, int]  # by host when its new URLs are due
+    new: frozenset[int]  # which nobody else can see yet; empty unless that is certain of all that were missing
+
+
 def find_ids(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, int]:
     """The ids of the URLs that are known."""
     rows = database.dialect.ask_by_url(connection, "SELECT id, url FROM resource", urls)
@@ -84,20 +92,22 @@ def find_ids(connection: Connection, database: Database, urls: Iterable[str]) ->
 
 def ensure_resources(
     connection: Connection, database: Database, wanted: Sequence[Wanted], additions: Additions
-) -> tuple[dict[str, int], Mapping[int, int]]:
-    """The ids of URLs, and by host when the new ones are due; the first of several decides what a new row says."""
+) -> Ensured:
+    """See that URLs have rows; the first of several decides what a new row says."""
     by_url = {want.url: want for want in reversed(wanted)}
     found = find_ids(connection, database, by_url)
     missing = [want for url, want in sorted(by_url.items()) if url not in found]
     if not missing:
-        return found, {}
+        return Ensured(found, {}, frozenset())
     hosts = ensure_hosts(connection, {origin_of(want.url) for want in missing})
     rows: list[NewResource] = [
         (hosts[origin_of(w.url)], w.url, tail_of(w.url), w.source_id, w.due_at, w.hops) for w in missing
     ]
-    additions.add_to_house("state:waiting", database.dialect.insert_resources(connection, rows))
-    found |= find_ids(connection, database, [want.url for want in missing])
-    return found, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}
+    entered = database.dialect.insert_resources(connection, rows)
+    additions.add_to_house("state:waiting", entered)
+    new = find_ids(connection, database, [want.url for want in missing])
+    own = frozenset(new.values()) if entered == len(rows) else frozenset()
+    return Ensured(found | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own)
 
 
 def lock_urls(
@@ -114,14 +124,14 @@ def lock_urls(
 
 def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, ResourceState]:
     rows = database.dialect.ask_by_url(connection, _STATES, urls, lock=True)
-    return {row.url: ResourceState(**row._mapping) for row in rows}
+    return {row.url: ResourceState(*row) for row in rows}
 
 
 def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceState]:
     """The rows of resources, which nobody else changes until the transaction ends."""
-    return {row.id: ResourceState(**row._mapping) for row in _BY_ID.ask(connection, sorted(set(ids)))}
+    return {row.id: ResourceState(*row) for row in _BY_ID.ask(connection, sorted(set(ids)))}
 
 
 def write_resources(connection: Connection, states: Iterable[ResourceState]) -> None:
     """Store changed rows; redirects are stored by themselves."""
-    _CHANGE.make(connection, [dict(zip(_NAMES, _values_of(state), strict=True)) for state in states])
+    _CHANGE.make(connection, list(map(_values_of, states)))

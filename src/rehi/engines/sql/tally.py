@@ -34,9 +34,9 @@ class Additions:
         """Add to a number of the whole house."""
         self._numbers[HOUSE, what] += n
 
-    def add_to_day(self, day: datetime) -> None:
-        """Count a visit on its day."""
-        self._numbers[DAYS, day_of(day)] += 1
+    def add_to_day(self, day: datetime, n: float = 1) -> None:
+        """Count visits on their day."""
+        self._numbers[DAYS, day_of(day)] += n
 
     def write(self, connection: Connection, database: Database) -> None:
         """Add everything to what is stored, always in the same order."""

@@ -2,83 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from concurrent.futures import Future, wait
-from typing import Any
 
 import pytest
 
 from rehi.errors import NotText, ReaderCrashed, ReadTimeout, ReadTooLarge
 from rehi.ports import Executor
-
-PATIENCE = 30.0  # seconds that a test waits for a future, far more than any needs
-
-
-def greet(name: str, *, mark: str = "!") -> str:
-    """Work that succeeds."""
-    return f"Tere, {name}{mark}"
-
-
-def refuse(reason: str) -> None:
-    """Work that raises one of our own errors."""
-    raise NotText(reason)
-
-
-def stumble() -> None:
-    """Work that raises an ordinary error."""
-    raise ValueError("no such number")
-
-
-class Stubborn(Exception):
-    """An error that can be pickled but not unpickled."""
-
-    def __init__(self, first: str, second: str) -> None:
-        super().__init__(first)
-        self.second = second
-
-
-def raise_stubborn() -> None:
-    """Work that raises an error which does not survive the journey."""
-    raise Stubborn("one", "two")
-
-
-def return_unpicklable() -> Any:
-    """Work whose result can't travel."""
-    return lambda: None
-
-
-def hog(megabytes: int) -> int:
-    """Work that takes memory, and touches it."""
-    held = [bytes(1 << 20) + b"x" for _ in range(megabytes)]
-    return len(held)
-
-
-def sleep(seconds: float) -> float:
-    """Work that takes its time."""
-    time.sleep(seconds)
-    return seconds
-
-
-def die(number: int) -> None:
-    """Work that kills its process by a signal."""
-    os.kill(os.getpid(), number)
-    time.sleep(PATIENCE)
-
-
-def leave(code: int) -> None:
-    """Work that ends its process without a word."""
-    os._exit(code)
-
-
-def ask_to_exit() -> None:
-    """Work that thinks it is a program."""
-    raise SystemExit(3)
+from rehi.testing.contracts.work import (
+    PATIENCE,
+    ask_to_exit,
+    die,
+    greet,
+    hog,
+    leave,
+    raise_stubborn,
+    refuse,
+    return_unpicklable,
+    sleep,
+    stumble,
+)
 
 
 class ExecutorContract:
-    """Subclass it with an ``executor`` fixture: 2 workers, a timeout of 1.5 seconds, 300 MB of memory."""
+    """Subclass it with an ``executor`` fixture: 2 workers, a timeout of 3 seconds, 300 MB of memory."""
 
     def test_work_gives_its_result(self, executor: Executor) -> None:
         assert executor.submit(greet, "Mari", mark="?").result(PATIENCE) == "Tere, Mari?"
@@ -131,8 +79,8 @@ class ExecutorContract:
         self._still_works(executor)
 
     def test_waiting_for_a_worker_does_not_count_as_time(self, executor: Executor) -> None:
-        futures = [executor.submit(sleep, 0.8) for _ in range(6)]
-        assert [future.result(PATIENCE) for future in futures] == [0.8] * 6
+        futures = [executor.submit(sleep, 1.1) for _ in range(8)]
+        assert [future.result(PATIENCE) for future in futures] == [1.1] * 8
 
     def test_greed_for_memory_is_stopped(self, executor: Executor) -> None:
         with pytest.raises(ReadTooLarge):
@@ -141,7 +89,7 @@ class ExecutorContract:
         assert executor.submit(hog, 60).result(PATIENCE) == 60
 
     def test_close_stops_at_once_and_leaves_nobody_waiting(self, executor: Executor) -> None:
-        futures: list[Future[float]] = [executor.submit(sleep, 1.0) for _ in range(20)]
+        futures: list[Future[float]] = [executor.submit(sleep, 2.0) for _ in range(20)]
         time.sleep(0.3)
         began = time.monotonic()
         executor.close()
