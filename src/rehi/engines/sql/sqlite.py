@@ -196,7 +196,7 @@ class SqliteDialect:
 def _sync(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        os.fdatasync(descriptor)
     finally:
         os.close(descriptor)
 
