@@ -41,7 +41,7 @@ class Site:
 
             def do_GET(self) -> None:
                 site.asked.append((time.monotonic(), self.path))
-                robots = (200 if site.robots else 404, {}, site.robots)
+                robots: Reply = (200 if site.robots else 404, {}, site.robots)
                 status, headers, body = robots if self.path == "/robots.txt" else site.answer(self.path)
                 self.send_response(status)
                 for name, value in headers.items():
