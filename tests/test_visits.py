@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -17,6 +18,7 @@ import pytest
 
 from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
+from rehi.errors import SettingsError
 from rehi.hosting import report_hosts
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
@@ -33,7 +35,7 @@ class Site:
     def __init__(self, answer: Callable[[str], Reply]) -> None:
         self.answer = answer
         self.asked: list[tuple[float, str]] = []
-        self.robots = b""
+        self.robots: Reply = (404, {}, b"")
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -41,8 +43,7 @@ class Site:
 
             def do_GET(self) -> None:
                 site.asked.append((time.monotonic(), self.path))
-                robots: Reply = (200 if site.robots else 404, {}, site.robots)
-                status, headers, body = robots if self.path == "/robots.txt" else site.answer(self.path)
+                status, headers, body = site.robots if self.path == "/robots.txt" else site.answer(self.path)
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
@@ -223,7 +224,7 @@ def test_a_host_is_left_in_peace_outside_its_hours(tmp_path: Path) -> None:
 def test_a_longer_pause_than_the_cap_is_noted_and_a_shorter_one_obeyed(tmp_path: Path) -> None:
     cap = {"fetch": {"max_delay": 0.4, "soft_errors": False}}
     with visited(tmp_path, lambda path: (200, HTML, path.encode()), ["/1", "/2"], **cap) as (house, site):
-        site.robots = b"User-agent: *\nCrawl-delay: 30\n"
+        site.robots = (200, {}, b"User-agent: *\nCrawl-delay: 30\n")
         harvest(house)
         times = [at for at, _ in site.asked]
         assert min(later - sooner for sooner, later in pairwise(times)) >= 0.4
@@ -237,10 +238,30 @@ def test_what_robots_forbids_never_blocks_its_host(tmp_path: Path) -> None:
         house,
         site,
     ):
-        site.robots = b"User-agent: *\nDisallow: /no/\n"
+        site.robots = (200, {}, b"User-agent: *\nDisallow: /no/\n")
         harvest(house)
         assert site.pages == ["/yes"]
         assert rows(house)["/no/1"].state == "forbidden"
+
+
+def test_a_robots_file_that_cannot_be_had_is_waited_for_as_long_as_it_asks(tmp_path: Path) -> None:
+    with visited(tmp_path, lambda _: (200, HTML, b"x"), ["/1"], fetch={"retry_after": 1.0}) as (house, site):
+        site.robots = (503, {"Retry-After": "900"}, b"")
+        harvest(house)
+        assert site.pages == []
+        (report,) = report_hosts(house, "www.site.test")
+        assert report.facts.row.ready_at is not None
+        assert report.facts.row.ready_at - utc_now() > timedelta(seconds=850)
+
+
+def test_a_cdn_that_is_no_network_is_a_wrong_setting(tmp_path: Path) -> None:
+    wrong = {"fetch": {"by_address": True, "cdns": ["cloud"]}}
+    with (
+        visited(tmp_path, lambda _: (200, HTML, b"x"), ["/1"], **wrong) as (house, _),
+        pytest.raises(SettingsError, match=r"fetch\.cdns: 'cloud' is not a network"),
+        house.working(),
+    ):
+        pass
 
 
 def test_a_part_that_nobody_asked_for_is_no_version(tmp_path: Path) -> None:

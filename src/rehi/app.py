@@ -181,7 +181,9 @@ class House:
             gc.collect()
             gc.freeze()
             stack.callback(gc.unfreeze)
-            yield Harvest(rooms)
+            harvest = Harvest(rooms)
+            stack.callback(harvest.close)
+            yield harvest
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

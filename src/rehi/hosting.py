@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rehi.app import House, utc_now
-from rehi.errors import NotFound, SettingsError
+from rehi.errors import SettingsError
 from rehi.fetch import RobotRules
 from rehi.frontier import host_name, manners_of, parse_hours, zone_of
 from rehi.model.host import HostFacts, HostOrders, HostRow, HostState
 from rehi.model.visit import Robots
-from rehi.sources import is_visitable, normalise
+from rehi.sources import host_meant
 
 NEIGHBOURS = 3  # hosts at one address from which a shared pace is proposed
 
@@ -34,17 +34,7 @@ class HostReport:
 
 def report_hosts(house: House, given: str) -> list[HostReport]:
     """All origins of a host, or the one that was given by itself or with a URL; NotFound if there is none."""
-    return [_report(house, facts) for facts in house.catalogue.host(_sought(given), now=utc_now())]
-
-
-def _sought(given: str) -> str:
-    """A host's name as it is kept, with its port if one was given, or an origin."""
-    whole = "://" in given
-    url = normalise(given.strip() if whole else f"http://{given.strip()}/")
-    if url is None or not is_visitable(url):
-        raise NotFound(f"{given!r} is no host's name")
-    origin = "/".join(url.split("/", 3)[:3])
-    return origin if whole else origin.partition("://")[2]
+    return [_report(house, facts) for facts in house.catalogue.host(host_meant(given), now=utc_now())]
 
 
 def explain_wait(row: HostRow) -> str:

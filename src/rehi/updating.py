@@ -9,7 +9,7 @@ from rehi.errors import NotFound
 from rehi.frontier import next_time, zone_of
 from rehi.model.listing import Page
 from rehi.model.update import Update, UpdateKind
-from rehi.sources import normalise
+from rehi.sources import host_meant, normalise
 
 
 def make_due(house: House, *, source_id: int | None = None, host: str = "", url: str = "") -> int:
@@ -17,7 +17,7 @@ def make_due(house: House, *, source_id: int | None = None, host: str = "", url:
     if source_id is not None:
         house.catalogue.source(source_id)
     page = normalise(url) or url
-    due = house.catalogue.make_due(source_id=source_id, host=host.lower(), url=page, now=utc_now())
+    due = house.catalogue.make_due(source_id=source_id, host=host_meant(host) if host else "", url=page, now=utc_now())
     if not due and (source_id is not None or host or url):
         raise NotFound(f"nothing is known of {page or host or f'source {source_id}'} that could be visited again")
     return due

@@ -110,6 +110,8 @@ def test_a_host_is_left_alone_with_a_reason_until_it_is_not(data: Path) -> None:
         (("host", HOST, "--hours", "tonight"), 1, "rehi: 'tonight' are no hours; write them as in 20:00-06:00, or "
          "mon-fri 20:00-06:00, sat-sun 00:00-24:00"),
         (("update", "--host", "nowhere.test"), 1, "rehi: there is no host nowhere.test"),
+        (("update", "--host", "HTTP://Nowhere.test/x"), 1, "rehi: there is no host http://nowhere.test"),
+        (("update", "--host", "a b"), 1, "rehi: 'a b' is no host's name"),
         (("update", "--url", "http://a.test/"), 1, None),
         (("update", "--source", "77"), 1, None),
         (("source", "77"), 1, None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -12,10 +13,56 @@ from typing import Any, Protocol
 import pytest
 
 from rehi.fetch import Fetcher
-from rehi.model.visit import Visit
+from rehi.model.version import Digest
+from rehi.model.visit import Answer, Visit
 from rehi.settings import FetchSettings
 
 Reply = Callable[[socket.socket, bytes], bool | None]  # True keeps the connection open for the next request
+
+
+def made_up(body: bytes, *, status: int = 200, media_type: str = "text/html; charset=utf-8") -> Answer:
+    """An answer that no server has given."""
+    return Answer(
+        status=status,
+        reason="",
+        http_version="1.1",
+        request_headers=(),
+        headers=(("Content-Type", media_type),),
+        address="",
+        body=io.BytesIO(body),
+        size=len(body),
+        digest=Digest(""),
+    )
+
+
+class OnceServer:
+    """Answers every connection once, as ``answer`` does it, until it is closed."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def answer(self, connection: socket.socket) -> None:
+        """What is done with a connection."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(5)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                connection.settimeout(5)
+                self.answer(connection)
 
 
 class RawServer:

@@ -31,7 +31,7 @@ from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
 from rehi.testing.world.conducts import ALL
 from rehi.testing.world.replies import Conduct, Reset, Wait
-from tests.fetch.conftest import RawServer, Reply, Visiting, now
+from tests.fetch.conftest import OnceServer, RawServer, Reply, Visiting, now
 
 _PAGE = b"<!doctype html><title>Tere</title>" * 30
 _VALID = [
@@ -46,35 +46,19 @@ _VALID = [
 ]
 
 
-class Blurter:
+class Blurter(OnceServer):
     """Says what it was told to on every connection, and hangs up."""
 
     def __init__(self) -> None:
         self.words = b""
         self.rude = False  # hangs up with a reset
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port: int = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        super().__init__()
 
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(5)
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with connection, contextlib.suppress(OSError):
-                connection.settimeout(5)
-                connection.recv(4_000)
-                connection.sendall(self.words)
-                if self.rude:
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    def answer(self, connection: socket.socket) -> None:
+        connection.recv(4_000)
+        connection.sendall(self.words)
+        if self.rude:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 @pytest.fixture(scope="module")

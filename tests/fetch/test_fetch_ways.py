@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import socket
 import ssl
@@ -18,7 +17,7 @@ from rehi.fetch import Fetcher
 from rehi.fetch.ways import ORDINARY, WITHHELD, Ways
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings, HostSettings, load_settings
-from tests.fetch.conftest import RawServer, Visiting, now
+from tests.fetch.conftest import OnceServer, RawServer, Visiting, now
 from tests.fetch.proxy_servers import HttpProxy, ProxyServer, SocksProxy
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -294,36 +293,20 @@ def test_a_proxy_that_speaks_nonsense_is_a_failure(server: RawServer, visit: Vis
     assert type(error) in (ConnectFailed, BadAnswer, Truncated)
 
 
-class TlsServer:
+class TlsServer(OnceServer):
     """Shows a certificate that nobody knows and answers every connection once."""
 
     def __init__(self, reply: bytes) -> None:
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         trustme.CA().issue_cert("self.example").configure_cert(self._context)
         self._reply = reply
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
         self.requests: list[bytes] = []
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        super().__init__()
 
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(5)
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with connection, contextlib.suppress(OSError):
-                connection.settimeout(5)
-                with self._context.wrap_socket(connection, server_side=True) as secure:
-                    self.requests.append(secure.recv(65_536))
-                    secure.sendall(self._reply)
+    def answer(self, connection: socket.socket) -> None:
+        with self._context.wrap_socket(connection, server_side=True) as secure:
+            self.requests.append(secure.recv(65_536))
+            secure.sendall(self._reply)
 
 
 @pytest.fixture

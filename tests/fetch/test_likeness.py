@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from rehi.errors import TimedOut
 from rehi.fetch.likeness import is_alike, likeness, looks_soft, probe_of, probe_url, unlikeness
 from rehi.model.host import Probe
-from rehi.model.version import Digest
 from rehi.model.visit import Answer, Visit
 from rehi.testing.world import START, World
+from tests.fetch.conftest import made_up
 
 CORPUS = Path(os.environ.get("REHI_CORPORA", Path(__file__).parents[3] / "shared" / "corpora")) / "08-maintext"
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -51,20 +51,6 @@ def _error_page(url: str, *, noise: int = 0) -> bytes:
     return _page("Lehekülge ei leitud", main, noise=noise)
 
 
-def _answer(body: bytes, *, status: int = 200, media_type: str = "text/html; charset=utf-8") -> Answer:
-    return Answer(
-        status=status,
-        reason="",
-        http_version="1.1",
-        request_headers=(),
-        headers=(("Content-Type", media_type),),
-        address="",
-        body=io.BytesIO(body),
-        size=len(body),
-        digest=Digest(""),
-    )
-
-
 def _visit(url: str, answer: Answer) -> Visit:
     return Visit(url=url, started_at=NOW, seconds=0.1, answer=answer)
 
@@ -76,7 +62,7 @@ def _likeness(body: bytes, url: str = f"{ORIGIN}/a") -> bytes:
 @pytest.fixture
 def probe() -> Probe:
     url = probe_url(ORIGIN, now=NOW)
-    return probe_of(_visit(url, _answer(_error_page(url, noise=1))), now=NOW)
+    return probe_of(_visit(url, made_up(_error_page(url, noise=1))), now=NOW)
 
 
 def test_a_probe_asks_for_the_same_thing_all_day_and_for_another_the_next() -> None:
@@ -99,7 +85,7 @@ def test_a_probe_asks_for_the_same_thing_all_day_and_for_another_the_next() -> N
 )
 @pytest.mark.parametrize("noise", [2, 3, 4, 5])
 def test_an_error_page_is_known_by_the_probe_whatever_it_repeats(probe: Probe, path: str, noise: int) -> None:
-    answer = _answer(_error_page(ORIGIN + path, noise=noise))
+    answer = made_up(_error_page(ORIGIN + path, noise=noise))
     assert looks_soft(answer, url=ORIGIN + path, probe=probe)
     assert answer.body.tell() == 0
 
@@ -114,7 +100,7 @@ def test_an_error_page_is_known_by_the_probe_whatever_it_repeats(probe: Probe, p
 )
 def test_a_short_page_between_much_menu_and_footer_is_no_error(probe: Probe, title: str, main: str) -> None:
     url = f"{ORIGIN}/{title.lower()}"
-    assert not looks_soft(_answer(_page(title, main, noise=7)), url=url, probe=probe)
+    assert not looks_soft(made_up(_page(title, main, noise=7)), url=url, probe=probe)
 
 
 def test_two_articles_in_one_template_are_not_alike() -> None:
@@ -125,25 +111,25 @@ def test_two_articles_in_one_template_are_not_alike() -> None:
 
 def test_the_front_page_is_never_an_error(probe: Probe) -> None:
     body = _error_page(f"{ORIGIN}/")
-    assert not looks_soft(_answer(body), url=f"{ORIGIN}/", probe=probe)
-    assert looks_soft(_answer(body), url=f"{ORIGIN}/?p=404", probe=probe)
+    assert not looks_soft(made_up(body), url=f"{ORIGIN}/", probe=probe)
+    assert looks_soft(made_up(body), url=f"{ORIGIN}/?p=404", probe=probe)
 
 
 def test_a_host_that_was_not_asked_or_is_honest_has_no_soft_errors() -> None:
     url = probe_url(ORIGIN, now=NOW)
-    answer = _answer(_error_page(url), status=404)
+    answer = made_up(_error_page(url), status=404)
     honest = probe_of(_visit(url, answer), now=NOW)
     assert honest == Probe(status=404, likeness=b"", at=NOW)
     assert answer.body.closed
     for known in (None, honest):
-        assert not looks_soft(_answer(_error_page(f"{ORIGIN}/x")), url=f"{ORIGIN}/x", probe=known)
+        assert not looks_soft(made_up(_error_page(f"{ORIGIN}/x")), url=f"{ORIGIN}/x", probe=known)
 
 
 @pytest.mark.parametrize("status", [301, 302, 403, 404, 410, 500, 503])
 def test_only_a_probe_that_pretends_to_be_a_page_has_a_likeness(status: int) -> None:
     url = probe_url(ORIGIN, now=NOW)
-    assert probe_of(_visit(url, _answer(_error_page(url), status=status)), now=NOW).likeness == b""
-    assert probe_of(_visit(url, _answer(_error_page(url), status=200)), now=NOW).likeness != b""
+    assert probe_of(_visit(url, made_up(_error_page(url), status=status)), now=NOW).likeness == b""
+    assert probe_of(_visit(url, made_up(_error_page(url), status=200)), now=NOW).likeness != b""
 
 
 def test_a_probe_that_nobody_answered_has_no_status() -> None:
@@ -153,8 +139,8 @@ def test_a_probe_that_nobody_answered_has_no_status() -> None:
 
 def test_an_answer_that_is_no_page_or_no_success_is_no_soft_error(probe: Probe) -> None:
     body = _error_page(f"{ORIGIN}/x")
-    assert not looks_soft(_answer(body, media_type="application/pdf"), url=f"{ORIGIN}/x", probe=probe)
-    assert not looks_soft(_answer(body, status=404), url=f"{ORIGIN}/x", probe=probe)
+    assert not looks_soft(made_up(body, media_type="application/pdf"), url=f"{ORIGIN}/x", probe=probe)
+    assert not looks_soft(made_up(body, status=404), url=f"{ORIGIN}/x", probe=probe)
 
 
 def test_the_shell_of_an_application_is_no_error() -> None:
@@ -163,15 +149,15 @@ def test_the_shell_of_an_application_is_no_error() -> None:
         b"<noscript>You need to enable JavaScript to run this app, so please do it now.</noscript><div id=root></div>"
     )
     url = probe_url(ORIGIN, now=NOW)
-    probe = probe_of(_visit(url, _answer(shell)), now=NOW)
-    assert not looks_soft(_answer(shell), url=f"{ORIGIN}/andmed/7", probe=probe)
+    probe = probe_of(_visit(url, made_up(shell)), now=NOW)
+    assert not looks_soft(made_up(shell), url=f"{ORIGIN}/andmed/7", probe=probe)
 
 
 def test_a_host_that_shows_its_front_page_for_everything_can_not_be_told() -> None:
     front = _page("Metsavald", "<p>Tere tulemast valla kodulehele, mis näitab alati ühte ja sama lehte.</p>")
     url = probe_url(ORIGIN, now=NOW)
-    probe = probe_of(_visit(url, _answer(front)), now=NOW, front=_likeness(front, f"{ORIGIN}/"))
-    assert not looks_soft(_answer(front), url=f"{ORIGIN}/andmed/7", probe=probe)
+    probe = probe_of(_visit(url, made_up(front)), now=NOW, front=_likeness(front, f"{ORIGIN}/"))
+    assert not looks_soft(made_up(front), url=f"{ORIGIN}/andmed/7", probe=probe)
 
 
 def test_a_page_beyond_all_measure_is_no_error_page() -> None:
@@ -182,10 +168,10 @@ def test_a_page_beyond_all_measure_is_no_error_page() -> None:
 def test_a_bare_error_page_is_known_too() -> None:
     body = b"<html><title>Viga</title><p>Seda lehte ei ole.</p></html>"
     url = probe_url(ORIGIN, now=NOW)
-    probe = probe_of(_visit(url, _answer(body)), now=NOW)
-    assert looks_soft(_answer(body), url=f"{ORIGIN}/x", probe=probe)
+    probe = probe_of(_visit(url, made_up(body)), now=NOW)
+    assert looks_soft(made_up(body), url=f"{ORIGIN}/x", probe=probe)
     other = b"<html><title>Kava</title><p>Seda lehte ei ole.</p></html>"
-    assert not looks_soft(_answer(other), url=f"{ORIGIN}/x", probe=probe)
+    assert not looks_soft(made_up(other), url=f"{ORIGIN}/x", probe=probe)
 
 
 def test_pages_of_the_practice_web_are_alike_only_if_they_say_the_same() -> None:

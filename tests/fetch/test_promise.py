@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from rehi.fetch.promise import is_wrong_type, promised_dataset
-from rehi.model.version import Digest
-from rehi.model.visit import Answer
+from tests.fetch.conftest import made_up
 
 HTML = (
     b"\xef\xbb\xbf \n<!-- a --><!-- b -->\n<!DOCTYPE HTML PUBLIC '-//W3C//DTD HTML 4.01//EN'><html><p>Log in</p></html>"
 )
-
-
-def _answer(body: bytes, media_type: str, status: int = 200) -> Answer:
-    return Answer(
-        status=status,
-        reason="",
-        http_version="1.1",
-        request_headers=(),
-        headers=(("Content-Type", media_type),),
-        address="",
-        body=io.BytesIO(body),
-        size=len(body),
-        digest=Digest(""),
-    )
 
 
 @pytest.mark.parametrize(
@@ -71,16 +54,18 @@ def test_a_url_promises_a_file_by_its_name_or_its_past(url: str, before: str, pr
     ],
 )
 def test_only_what_is_a_page_is_the_wrong_type(body: bytes, media_type: str, wrong: bool) -> None:
-    answer = _answer(body, media_type)
+    answer = made_up(body, media_type=media_type)
     assert is_wrong_type(answer, url="https://x.test/a.csv", media_type_before="") == wrong
     assert answer.body.tell() == 0
 
 
 def test_an_error_is_an_error_and_not_a_wrong_type() -> None:
-    assert not is_wrong_type(_answer(HTML, "text/html", 404), url="https://x.test/a.csv", media_type_before="")
+    assert not is_wrong_type(
+        made_up(HTML, media_type="text/html", status=404), url="https://x.test/a.csv", media_type_before=""
+    )
 
 
 def test_a_url_that_has_always_led_to_a_page_breaks_no_promise() -> None:
-    answer = _answer(HTML, "text/html")
+    answer = made_up(HTML, media_type="text/html")
     assert not is_wrong_type(answer, url="https://x.test/viewer.pdf", media_type_before="text/html")
     assert is_wrong_type(answer, url="https://x.test/x", media_type_before="application/json")

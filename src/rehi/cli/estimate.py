@@ -11,7 +11,7 @@ from rehi.app import House, utc_now
 from rehi.frontier import manners_of, zone_of
 from rehi.model.host import NO_ORDERS, HostRow
 from rehi.model.listing import DocumentFilter, Page
-from rehi.sources import normalise
+from rehi.sources import host_meant, normalise
 
 _ROWS = 1_000
 _COUNTED = 20_000  # pages of a source that are looked at one by one to know their hosts
@@ -37,7 +37,7 @@ def estimate_update(house: House, *, source_id: int | None = None, host: str = "
     if source_id is not None:
         return _of_source(house, house.catalogue.source(source_id).id)
     if host:
-        rows = [facts.row for facts in house.catalogue.host(host.lower(), now=utc_now())]
+        rows = [facts.row for facts in house.catalogue.host(host_meant(host), now=utc_now())]
         return _of_hosts(house, ((row, row.resources) for row in rows))
     return _of_hosts(house, ((row, row.resources) for row in _all_hosts(house)))
 

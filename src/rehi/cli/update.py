@@ -13,12 +13,11 @@ from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import update_bar
 from rehi.errors import DataFolderBusy, UserError
 from rehi.model.listing import Page
-from rehi.model.update import Update, UpdateKind, UpdateState
+from rehi.model.update import COUNTS, Update, UpdateKind, UpdateState
 
 if TYPE_CHECKING:
     from rehi.app import House
 
-COUNTS = ("visited", "first", "changed", "unchanged", "redirect", "gone", "problems")
 LOOK_SECONDS = 0.5
 STILL_SECONDS = 5.0  # without any news, after which we look whether anybody is at work at all
 LOOKED_AT = 200  # the newest updates, among which the one that we follow must be
@@ -75,12 +74,12 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
 def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
     """NotFound before anything is opened for work."""
     from rehi.app import utc_now
-    from rehi.sources import normalise
+    from rehi.sources import host_meant, normalise
 
     if source_id is not None:
         house.catalogue.source(source_id)
     if host:
-        house.catalogue.host(host, now=utc_now())
+        house.catalogue.host(host_meant(host), now=utc_now())
     if url:
         house.catalogue.resource_id(normalise(url) or url)
 

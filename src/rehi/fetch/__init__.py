@@ -1,6 +1,8 @@
 """Fetch: visit URLs politely, safely and many at once."""
 
 from rehi.fetch.client import Fetcher
+from rehi.fetch.guard import parse_networks
+from rehi.fetch.likeness import MAX_BYTES as PROBE_BYTES
 from rehi.fetch.likeness import looks_soft, probe_of, probe_url
 from rehi.fetch.promise import is_wrong_type
 from rehi.fetch.redirect import redirect_target
@@ -10,6 +12,7 @@ from rehi.fetch.robots import PRODUCT, RobotRules, read_robots, robots_url
 from rehi.fetch.ways import Way, Ways
 
 __all__ = [
+    "PROBE_BYTES",
     "PRODUCT",
     "ROBOTS_BYTES",
     "Fetcher",
@@ -18,6 +21,7 @@ __all__ = [
     "Ways",
     "is_wrong_type",
     "looks_soft",
+    "parse_networks",
     "probe_of",
     "probe_url",
     "read_robots",

@@ -45,7 +45,7 @@ class Guard:
     """Says which addresses are public, or private but allowed, and which ports may be visited."""
 
     def __init__(self, *, allow_private: Iterable[str], ports: Iterable[int]) -> None:
-        self._allowed = tuple(_network(text) for text in allow_private)
+        self._allowed = parse_networks(allow_private, setting="fetch.allow_private")
         self._ports = frozenset(ports)
         self._judged = lru_cache(maxsize=10_000)(self._judge)
         wrong = sorted(port for port in self._ports if not 0 < port < 65536)
@@ -85,10 +85,15 @@ def _embedded(address: IPv6Address) -> IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour
 
 
-def _network(text: str) -> IPv4Network | IPv6Network:
+def parse_networks(texts: Iterable[str], *, setting: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """The networks that a setting names."""
+    return tuple(_network(text, setting) for text in texts)
+
+
+def _network(text: str, setting: str) -> IPv4Network | IPv6Network:
     try:
         return ip_network(text.strip())
     except ValueError as error:
         raise SettingsError(
-            f"fetch.allow_private: {text!r} is not a network; write one as in 127.0.0.0/8, with zeros after the prefix"
+            f"{setting}: {text!r} is not a network; write one as in 127.0.0.0/8, with zeros after the prefix"
         ) from error

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+COUNTS = ("visited", "first", "changed", "unchanged", "redirect", "gone", "problems")  # what an update came to
+
 
 class UpdateKind(StrEnum):
     """Why an update was made."""
@@ -36,7 +38,7 @@ class Update:
     ended_at: datetime | None
     due: int  # resources that were due when it began
     workers: int  # that have done something for it
-    counts: Mapping[str, int]  # "visited", "first", "changed", "unchanged", "redirect", "gone", "problems"
+    counts: Mapping[str, int]  # by COUNTS, each
     seconds: Mapping[str, float]  # spent by stage, all workers together
 
 

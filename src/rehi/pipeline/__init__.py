@@ -30,7 +30,7 @@ class Harvest:
         self.progress = Progress()
         self._rooms = rooms
         self._rounds = Rounds(rooms, self.progress)
-        self._visits = Visits(rooms, self.progress, update_id=lambda: self._rounds.update_id)
+        self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
         self._descriptions = Descriptions(rooms, self.progress)
         self._steps = (
@@ -68,6 +68,10 @@ class Harvest:
                     break
         finally:
             self._leave(finished=finished)
+
+    def close(self) -> None:
+        """Give back what was opened, whether the wheel was turned or not."""
+        self._visits.close()
 
     @property
     def settled(self) -> bool:

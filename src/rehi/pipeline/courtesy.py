@@ -103,9 +103,11 @@ class Courtesy:
         elif self._troubles[lease.host_id] >= TROUBLE:
             self.put_off(lease, str(error or f"it answered {status}, {TROUBLE} times in a row"), now)
 
-    def put_off(self, lease: HostLease, why: str, now: datetime) -> None:
-        """Give a host in trouble back, for longer each time."""
+    def put_off(self, lease: HostLease, why: str, now: datetime, *, asked: Visit | None = None) -> None:
+        """Give a host in trouble back, for longer each time, and for as long as its answer asks at least."""
         wait = wait_after_failures(lease.failures, fetch=self.fetch, revisit=self.revisit)
+        if asked is not None and asked.answer is not None:
+            wait = max(wait, retry_after(asked.answer, now=now) or wait)
         self.agenda.put_off(lease, until=now + wait, why=why)
 
     def forget(self, host_id: int) -> None:

@@ -23,8 +23,7 @@ class Rounds:
         self._written: defaultdict[str, float] = defaultdict(float)
         self._look_at = self._write_at = rooms.clock()
 
-    @property
-    def update_id(self) -> int | None:
+    def find_update(self) -> int | None:
         """The update for which visits count now; asked once per batch, so that one just ordered loses none of its visits."""
         if self._kind is UpdateKind.DAY:
             current = self._rooms.catalogue.open_update()

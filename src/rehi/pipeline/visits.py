@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 
 from rehi.errors import BadStatus, HostDeferred, RobotsDenied
-from rehi.fetch import ROBOTS_BYTES, Fetcher, probe_of, probe_url, read_robots, robots_url
+from rehi.fetch import (
+    PROBE_BYTES,
+    ROBOTS_BYTES,
+    Fetcher,
+    parse_networks,
+    probe_of,
+    probe_url,
+    read_robots,
+    robots_url,
+)
 from rehi.frontier import Agenda, Errand, Manners, Purpose, manners_of, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.visit import HostLease, Visit, VisitTask
@@ -25,22 +34,21 @@ FED_SECONDS = 0.05  # between two looks at a frontier that gives
 PATIENCE_SECONDS = 0.05  # how long the wheel may stand still
 ORDERS_SECONDS = 1.0  # after which an operator's order is obeyed at the latest
 RESTING_SECONDS = 5.0  # a host that is ready so soon is worth waiting for
-PROBE_BYTES = 65_536
 
 
 class Visits:
     """The hosts that this worker holds, the requests under way, and the answers that are not kept yet."""
 
-    def __init__(self, rooms: Rooms, progress: Progress, *, update_id: Callable[[], int | None]) -> None:
+    def __init__(self, rooms: Rooms, progress: Progress, *, find_update: Callable[[], int | None]) -> None:
         settings = rooms.settings
-        self._rooms, self._progress, self._update_id = rooms, progress, update_id
+        self._rooms, self._progress, self._find_update = rooms, progress, find_update
         self._settings, self._clock, self._time_zone = settings.fetch, rooms.clock, zone_of(settings)
+        self._cdns = parse_networks(self._settings.cdns, setting="fetch.cdns")
         self._agenda = Agenda()
         self._courtesy = Courtesy(self._agenda, settings.fetch, settings.revisit)
         self._fetcher: Fetcher[Errand] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
         self._judge = Judge(rooms.archive, rooms.catalogue, settings=settings, time_zone=self._time_zone)
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
-        self._cdns = tuple(ip_network(text) for text in self._settings.cdns)
         self._finished: list[Finished] = []
         self._finished_bytes = 0
         self._lessons: list[HostLesson] = []
@@ -148,7 +156,7 @@ class Visits:
         elif errand.purpose is Purpose.PROBE:
             url = probe_url(lease.origin, now=now)
             if self._courtesy.rules[lease.host_id].allows(url):
-                self._fetcher.submit(errand, url, cut_at=PROBE_BYTES)
+                self._fetcher.submit(errand, url, cut_at=PROBE_BYTES + 1)  # one more, so that a longer page shows
             else:
                 self._agenda.done(errand, now=now, seconds=None)
         elif task is not None and self._courtesy.rules[lease.host_id].allows(task.url):
@@ -189,7 +197,7 @@ class Visits:
             first = lease.tasks[0]
             failed = Visit(url=first.url, started_at=visit.started_at, seconds=visit.seconds, error=error)
             self._finish(errand, first, failed)
-            self._courtesy.put_off(lease, str(error), now)
+            self._courtesy.put_off(lease, str(error), now, asked=visit)
 
     def _finish(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
         self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
@@ -226,7 +234,7 @@ class Visits:
         visited = self._judge.keep(finished, price=self._budget.price, now=now)
         released = [self._part_with(release) for release in released]
         self._rooms.catalogue.record(
-            visited, released, lessons=lessons, worker=self._rooms.worker, update_id=self._update_id(), now=now
+            visited, released, lessons=lessons, worker=self._rooms.worker, update_id=self._find_update(), now=now
         )
         self._progress.counts["visited"] += len(visited)
         self._progress.counts.update(item.outcome.value for item in visited)
@@ -247,4 +255,8 @@ class Visits:
         """Keep what has come, forget what is under way, and give every host back."""
         self._agenda.give_back(now=self._clock())
         self._keep_now()
+        self.close()
+
+    def close(self) -> None:
+        """Break off what is under way."""
         self._fetcher.close()

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from rehi.model.source import Finding, SourceKind
 from rehi.sources.crawl_log import read_crawl_log
 from rehi.sources.detect import detect
+from rehi.sources.hosts import host_meant
 from rehi.sources.opening import Lines, open_lines
 from rehi.sources.url_list import read_url_list
 from rehi.sources.urls import is_visitable, normalise
 
-__all__ = ["Lines", "detect", "is_visitable", "normalise", "open_lines", "read_source"]
+__all__ = ["Lines", "detect", "host_meant", "is_visitable", "normalise", "open_lines", "read_source"]
 
 
 def read_source(kind: SourceKind, lines: Iterable[bytes], *, start: int = 0) -> Iterator[Finding]:

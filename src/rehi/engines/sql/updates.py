@@ -17,9 +17,8 @@ from rehi.engines.sql.schema import update_round, update_share
 from rehi.engines.sql.text import storable
 from rehi.errors import NotFound
 from rehi.model.listing import Page
-from rehi.model.update import Update, UpdateKind, UpdateState
+from rehi.model.update import COUNTS, Update, UpdateKind, UpdateState
 
-_COUNTS = ("visited", "first", "changed", "unchanged", "redirect", "gone", "problems")
 _SECONDS = "seconds:"
 _RUNNING = UpdateState.RUNNING.value
 _UNIQUE = ("update_id", "worker", "what")
@@ -108,6 +107,6 @@ def _to_update(row: Any, shares: Sequence[Any]) -> Update:
         ended_at=maybe_from_micros(row.ended_at),
         due=row.due,
         workers=len({share.worker for share in shares if share.n}),
-        counts={what: int(sums[what]) for what in _COUNTS},
+        counts={what: int(sums[what]) for what in COUNTS},
         seconds={what.removeprefix(_SECONDS): n for what, n in sorted(sums.items()) if what.startswith(_SECONDS)},
     )
