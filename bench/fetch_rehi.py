@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
+from rehi.desk.adding import enter, read_in
 from rehi.settings import FetchSettings, Settings, load_settings
 
 CONNECTIONS = 256

@@ -16,9 +16,9 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from bench.result import Options, Result
-from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
 from rehi.cli.practice import PracticeWeb, practice_web
+from rehi.desk.adding import enter, read_in
 from rehi.model.listing import DocumentFilter, Page
 from rehi.settings import load_settings
 

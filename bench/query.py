@@ -13,9 +13,9 @@ import orjson
 from rdflib import Graph
 
 from bench.result import Options, Result
-from rehi.adding import enter, read_in
 from rehi.app import House
 from rehi.cli.practice import practice_web
+from rehi.desk.adding import enter, read_in
 from rehi.graph import prepare
 from rehi.model.listing import DocumentFilter, Page
 from rehi.settings import load_settings

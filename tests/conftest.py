@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rehi.adding import enter, read_in
 from rehi.app import House
 from rehi.cli.practice import fetch_settings
+from rehi.desk.adding import enter, read_in
 from rehi.settings import Settings, load_settings
 from rehi.testing.world import World, WorldServer
 

@@ -16,8 +16,8 @@ import orjson
 import pytest
 from warcio.checker import Checker
 
-from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
+from rehi.desk.adding import enter, read_in
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
 from rehi.pipeline import visits

@@ -16,10 +16,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
 from rehi.cli.practice import fetch_settings
-from rehi.hosting import order_host, report_hosts
+from rehi.desk.adding import enter, read_in
+from rehi.desk.hosting import order_host, report_hosts
 from rehi.model.listing import Page
 from rehi.model.update import UpdateState
 from rehi.settings import Settings, load_settings

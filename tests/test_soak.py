@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
+from rehi.desk.adding import enter, read_in
 from rehi.model.listing import Page
 from rehi.model.problem import Stage
 from rehi.pipeline import Progress

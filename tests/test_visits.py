@@ -16,10 +16,10 @@ from typing import Any
 import orjson
 import pytest
 
-from rehi.adding import enter, read_in
 from rehi.app import House, utc_now
+from rehi.desk.adding import enter, read_in
+from rehi.desk.hosting import report_hosts
 from rehi.errors import SettingsError
-from rehi.hosting import report_hosts
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Problem

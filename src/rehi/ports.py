@@ -235,6 +235,15 @@ class Shelf(Protocol):
     def set_aside(self, file: str, offset: int) -> None:
         """Move what follows ``offset`` to a place of its own, and end the file there."""
 
+    def seal(self, file: str) -> None:
+        """Nothing is appended to a file any more: it may be brought to where it stays."""
+
+    def put(self, file: str, chunks: Iterable[bytes]) -> None:
+        """A file that is whole at once, on disk for good and sealed; one of that name before is replaced."""
+
+    def remove(self, file: str) -> None:
+        """Have a file no more; one that is not there is fine."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplaceGraph:

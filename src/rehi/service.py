@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from rehi.adding import read_in
 from rehi.app import House, utc_now
+from rehi.desk.adding import read_in
+from rehi.desk.updating import next_scheduled, order_update
 from rehi.errors import DataFolderBusy, EngineError, RehiError, SourceError
 from rehi.model.source import SourceState
 from rehi.model.update import Update, UpdateKind
 from rehi.pipeline import Progress
-from rehi.updating import next_scheduled, order_update
 
 SCHEDULE_SECONDS = 20.0  # how often it looks whether an update is due
 IDLE_SECONDS = 1.0  # how often the intake looks for a source that someone else entered

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rehi.adding import enter, read_in
 from rehi.app import House
+from rehi.desk.adding import enter, read_in
 from rehi.settings import Settings
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host, Trap

@@ -35,8 +35,8 @@ def command(
       rehi add https://www.example.ee/
       rehi add monthly.txt --policy "fixed 0 1 1 * *" --priority low
     """
-    from rehi.adding import enter, read_in
-    from rehi.revisiting import check_policy, order_policy
+    from rehi.desk.adding import enter, read_in
+    from rehi.desk.revisiting import check_policy, order_policy
 
     check_policy(policy)
     with open_house(ctx) as house:

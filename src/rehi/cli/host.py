@@ -12,7 +12,7 @@ from rehi.model.listing import Page
 
 if TYPE_CHECKING:
     from rehi.app import House
-    from rehi.hosting import HostReport
+    from rehi.desk.hosting import HostReport
 
 NEIGHBOURS_SHOWN = 10
 
@@ -57,7 +57,7 @@ def command(ctx: click.Context, /, name: str | None, like: str, limit: int, as_j
 
 
 def _list(house: House, like: str, page: Page, *, as_json: bool) -> None:
-    from rehi.hosting import explain_wait
+    from rehi.desk.hosting import explain_wait
 
     rows, total = house.catalogue.hosts(like, page)
     if as_json:
@@ -79,7 +79,7 @@ def _next(row: HostRow) -> str:
 
 
 def _one(house: House, name: str, wanted: dict[str, Any], why: str, *, as_json: bool) -> None:
-    from rehi.hosting import order_host, report_hosts
+    from rehi.desk.hosting import order_host, report_hosts
 
     reports = report_hosts(house, name)
     if wanted:

@@ -31,7 +31,7 @@ def command(ctx: click.Context, number: int | None, policy: str | None, priority
       rehi source 3 --policy "latency 15m" --priority high
       rehi source 3 --policy ""
     """
-    from rehi.revisiting import order_policy, priority_of
+    from rehi.desk.revisiting import order_policy, priority_of
 
     if number is None and (policy is not None or priority is not None):
         raise click.UsageError("say which source: rehi source N --policy …; `rehi source` lists them")

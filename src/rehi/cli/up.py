@@ -49,8 +49,8 @@ def command(ctx: click.Context, sources: tuple[str, ...], port: int | None, with
 def _run(
     house: House, stack: ExitStack, sources: tuple[str, ...], port: int | None, stop: threading.Event, *, as_json: bool
 ) -> None:
-    from rehi.adding import enter
     from rehi.app import utc_now
+    from rehi.desk.adding import enter
     from rehi.pipeline import Progress
     from rehi.serve import running
     from rehi.service import Service

@@ -85,7 +85,7 @@ def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
 
 
 def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
-    from rehi.updating import make_due
+    from rehi.desk.updating import make_due
 
     with house.working() as harvest:
         make_due(house, **part)
@@ -98,7 +98,7 @@ def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) ->
     """Have the rehi that works in this folder do it, and show how it goes."""
     from time import monotonic
 
-    from rehi.updating import order_update
+    from rehi.desk.updating import order_update
 
     row = order_update(house, **part)
     news_at = monotonic()

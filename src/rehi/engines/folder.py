@@ -97,6 +97,45 @@ class FolderShelf:
             writer.cut(offset)
             writer.sync()
 
+    def seal(self, file: str) -> None:
+        """It is synced, and no longer held open; where it lies it stays."""
+        with self._lock:
+            self._let_go(file)
+
+    def put(self, file: str, chunks: Iterable[bytes]) -> None:
+        """Written under another name first, so that it is there as a whole or not at all."""
+        if not _NAME.fullmatch(file) or file == _TORN:
+            raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
+        with self._lock:
+            self._let_go(file)
+            self._make_folder()
+        part = self._folder / f".{file}.part"
+        try:
+            with part.open("wb") as copy:
+                for chunk in chunks:
+                    copy.write(chunk)
+                copy.flush()
+                os.fsync(copy.fileno())
+            part.rename(self._folder / file)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise _translated(error, f"{file} can't be written") from error
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        _sync_folder(self._folder)
+
+    def remove(self, file: str) -> None:
+        """Those who have it open read on."""
+        if not _NAME.fullmatch(file):
+            raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
+        with self._lock:
+            self._let_go(file)
+        try:
+            (self._folder / file).unlink(missing_ok=True)
+        except OSError as error:
+            raise _translated(error, f"{file} can't be removed") from error
+
     def close(self) -> None:
         """Sync, and give the files back."""
         with self._lock:
@@ -129,7 +168,11 @@ class FolderShelf:
 
     def _make_room(self) -> None:
         while len(self._writers) >= OPEN_FILES:
-            file, writer = next(iter(self._writers.items()))
+            self._let_go(next(iter(self._writers)))
+
+    def _let_go(self, file: str) -> None:
+        writer = self._writers.get(file)
+        if writer is not None:
             writer.sync()
             writer.close()
             del self._writers[file]

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from rehi.adding import enter
 from rehi.app import House, utc_now
+from rehi.desk.adding import enter
+from rehi.desk.revisiting import order_policy
 from rehi.model.document import NameKind
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.plain import to_plain
 from rehi.model.problem import Stage
-from rehi.revisiting import order_policy
 from rehi.serve.bodies import NewPolicy, NewSource, read_json
 from rehi.serve.uploads import receive
 

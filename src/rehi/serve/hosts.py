@@ -15,8 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from rehi.app import House
+from rehi.desk.hosting import explain_wait, order_host, report_hosts
 from rehi.frontier import host_name
-from rehi.hosting import explain_wait, order_host, report_hosts
 from rehi.model.host import NO_ORDERS, HostOrders, HostRow, HostState
 from rehi.model.listing import Page
 from rehi.serve import api

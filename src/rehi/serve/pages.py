@@ -17,12 +17,12 @@ from starlette.routing import Route
 
 from rehi import __version__
 from rehi.app import House, utc_now
+from rehi.desk.revisiting import PRIORITIES, order_policy, priority_of
 from rehi.errors import NotFound, QueryError
 from rehi.graph import media_type_for
 from rehi.model.document import NameKind
 from rehi.model.listing import DocumentFilter
 from rehi.model.problem import Stage
-from rehi.revisiting import PRIORITIES, order_policy, priority_of
 from rehi.serve import api
 from rehi.serve.bodies import NewPolicy, parse, read_form
 from rehi.serve.examples import EXAMPLES

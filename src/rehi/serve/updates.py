@@ -11,12 +11,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from rehi.app import utc_now
+from rehi.desk.updating import next_scheduled
 from rehi.model.update import COUNTS, Update
 from rehi.serve import api
 from rehi.serve.bodies import NewUpdate, parse, read_form, read_json
 from rehi.serve.pages import ROWS, render
 from rehi.serve.picture import PARTS, draw_columns
-from rehi.updating import next_scheduled
 
 PICTURED = 40  # updates in the picture, the newest of those on the page
 

@@ -12,8 +12,8 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from rehi.adding import enter_file, upload_folder
 from rehi.app import House
+from rehi.desk.adding import enter_file, upload_folder
 from rehi.errors import SourceError
 from rehi.model.source import Source
 

@@ -1,0 +1,1 @@
+"""Comparing: what is different between two versions, told in the way that their kind asks for."""
