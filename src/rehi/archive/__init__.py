@@ -4,15 +4,19 @@ from rehi.archive.body import RecordHeaders, open_body, read_headers
 from rehi.archive.derived import DerivedFiles, write_reading
 from rehi.archive.http_head import HttpHead
 from rehi.archive.keeper import Archive
-from rehi.archive.recovery import Kept, Torn, recover
+from rehi.archive.recovery import Torn, recover
+from rehi.archive.walk import Bad, Found, Kept, Walk
 
 __all__ = [
     "Archive",
+    "Bad",
     "DerivedFiles",
+    "Found",
     "HttpHead",
     "Kept",
     "RecordHeaders",
     "Torn",
+    "Walk",
     "open_body",
     "read_headers",
     "recover",

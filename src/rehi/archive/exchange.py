@@ -9,6 +9,7 @@ from typing import Literal
 
 from rehi.archive.http_head import answer_head, request_head
 from rehi.archive.record import (
+    DELTA,
     RecordFields,
     block_fields,
     digest_of,
@@ -20,11 +21,12 @@ from rehi.archive.record import (
     warc_date,
 )
 from rehi.errors import ArchiveError, RecordDamaged
-from rehi.model.version import Digest
+from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, Visit
 
 NOT_MODIFIED = 304
 SMALL = 262_144  # bytes of a body that is handled in one piece
+DELTA_TYPE = "application/vnd.rehi.delta+zstd"
 _CHANGED = "a body changed between its visit and the archive"
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _PROTOCOLS = {"1.0": "http/1.0", "1.1": "http/1.1", "2": "h2", "3": "h3"}
@@ -33,14 +35,14 @@ _PROTOCOLS = {"1.0": "http/1.0", "1.1": "http/1.1", "2": "h2", "3": "h3"}
 class Exchange:
     """A visit that brought an answer, on its way into the archive."""
 
-    def __init__(self, visit: Visit, *, worker: str, answered_by: Literal["response", "revisit"]) -> None:
+    def __init__(self, visit: Visit, *, worker: str, answered_by: Literal["response", "revisit", "delta"]) -> None:
         if visit.answer is None:
             raise ArchiveError(f"the visit to {visit.url} brought no answer that could be kept")
         self._visit, self._answer, self._kind = visit, visit.answer, answered_by
         date = warc_date(visit.started_at)
         self._request_id = record_id(worker, "request", date, visit.url)
         self._answer_id = record_id(worker, answered_by, date, visit.url)
-        self._event = _event_lines(visit, visit.answer, date)
+        self._event = _event_lines(visit, visit.answer, date, hidden=answered_by == DELTA)
 
     def request(self) -> bytes:
         """The request, linked to the ``response`` or ``revisit`` that answered it."""
@@ -72,7 +74,7 @@ class Exchange:
     def revisit(self, original: RecordFields) -> Iterable[bytes]:
         """The answer's head, and where its body was kept before."""
         answer, url, digest = self._answer, self._visit.url, original.payload_digest
-        if original.kind != "response" or digest is None:
+        if original.kind not in ("response", DELTA) or digest is None:
             raise ArchiveError(f"a {original.kind or 'nameless'} record can't stand for the body of {url}")
         unmodified = answer.status == NOT_MODIFIED
         if not unmodified and digest != answer.digest:
@@ -81,12 +83,31 @@ class Exchange:
         fields = (
             ("WARC-Profile", _PROFILE + ("server-not-modified" if unmodified else "identical-payload-digest")),
             ("WARC-Refers-To", original.get("WARC-Record-ID")),
-            ("WARC-Refers-To-Target-URI", original.get("WARC-Target-URI")),
+            ("WARC-Refers-To-Target-URI", original.url),
             ("WARC-Refers-To-Date", original.get("WARC-Date")),
             ("WARC-Payload-Digest", digest),
             *block_fields(block, "application/http; msgtype=response"),
         )
         return [pack_record(self._answer_lines() + field_lines(fields), block)]
+
+    def delta(self, packed: bytes, *, base: RecordRef, base_digest: Digest, step: int) -> bytes:
+        """The whole exchange as what is different from an earlier one, in one record."""
+        lines = (
+            f"{self._answer_lines()}"
+            f"Rehi-Payload-Digest: {self._answer.digest}\r\n"
+            f"Rehi-Base: {base.file} {base.offset} {base.length}\r\n"
+            f"Rehi-Base-Digest: {base_digest}\r\n"
+            f"Rehi-Step: {step}\r\n"
+            f"Rehi-Payload-Length: {self._answer.size}\r\n"
+            f"Content-Type: {DELTA_TYPE}\r\n"
+            f"Content-Length: {len(packed)}\r\n"
+        )
+        return pack_record(lines, packed, stored=True)
+
+    def content(self) -> bytes:
+        """What a delta is made of: the request's head, the answer's head, and the body, which is checked."""
+        answer = self._answer
+        return request_head(self._visit.url, answer) + answer_head(answer, size=answer.size) + _whole_body(answer)
 
     def _answer_lines(self) -> str:
         return f"WARC-Type: {self._kind}\r\nWARC-Record-ID: {self._answer_id}\r\n{self._event}"
@@ -101,8 +122,11 @@ class Exchange:
         )
 
 
-def _event_lines(visit: Visit, answer: Answer, date: str) -> str:
-    fields = [("WARC-Date", date), ("WARC-Target-URI", visit.url)]
+def _event_lines(visit: Visit, answer: Answer, date: str, *, hidden: bool) -> str:
+    target = [("WARC-Target-URI", visit.url)]
+    if hidden:  # from replay tools, which would show the bytes of the delta for the page
+        target = [("WARC-Target-URI", "urn:rehi:delta"), ("WARC-Refers-To-Target-URI", visit.url)]
+    fields = [("WARC-Date", date), *target]
     if answer.address:
         fields.append(("WARC-IP-Address", answer.address))
     if protocol := _PROTOCOLS.get(answer.http_version):

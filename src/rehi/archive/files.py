@@ -37,6 +37,7 @@ class FileSeries:
         self._abandoned: set[str] = set()
         self._file = ""  # the one that is appended to
         self._number = self._end = 0
+        self.rolled = 1  # times that a file was begun; one that was finished before is found by looking
 
     def append(self, *records: Iterable[bytes]) -> list[RecordRef]:
         """Write records side by side into one file."""
@@ -57,6 +58,13 @@ class FileSeries:
         """Whether a file is of this series and this worker."""
         return self._pattern.fullmatch(file) is not None
 
+    def finished(self) -> list[tuple[str, int]]:
+        """The files that nothing is appended to any more, with their sizes."""
+        with self._lock:
+            if not self._file:
+                self._resume()
+            return [(file, size) for file, size in self._shelf.files() if self.owns(file) and file != self._file]
+
     def look_again(self) -> None:
         """The files have changed: find out anew where to go on."""
         with self._lock:
@@ -74,6 +82,7 @@ class FileSeries:
         if not self._file or self._end >= self._file_bytes or self._file in self._abandoned:
             now = self._clock().astimezone(UTC)
             self._number += 1
+            self.rolled += 1
             stamp = f"{now:%Y%m%d%H%M%S}-" if self._dated else ""
             self._file, self._end = f"{self._name}-{stamp}{self.worker}-{self._number:05}.warc.gz", 0
         if self._end == 0:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import BinaryIO
 
-from rehi.archive.body import RecordHeaders, open_body, read_headers
+from rehi.archive.body import RecordHeaders, open_body, read_fields_of, read_headers
+from rehi.archive.change import may_pay, write_delta
 from rehi.archive.exchange import Exchange
 from rehi.archive.files import FileSeries
-from rehi.archive.recovery import Kept, Torn, recover
+from rehi.archive.moves import FollowingShelf
+from rehi.archive.recovery import Torn, recover
+from rehi.archive.seal import index_name, seal_file
+from rehi.archive.walk import SUFFIX, Kept, Walk
 from rehi.model.version import RecordRef
 from rehi.model.visit import Visit
 from rehi.ports import Shelf
@@ -28,7 +33,7 @@ class Archive:
         clock: Callable[[], datetime],
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self._shelf = shelf
+        self._shelf = shelf = FollowingShelf(shelf)
         self._here: set[str] = set()  # names of files
         self._files = FileSeries(
             shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
@@ -40,17 +45,50 @@ class Archive:
         exchange = Exchange(visit, worker=self._files.worker, answered_by="response")
         return self._files.append_beside(exchange.request(), exchange.response())
 
+    def keep_change(self, visit: Visit, *, base: RecordRef) -> RecordRef:
+        """Append the answer as what is different from the version at ``base``, or whole where that does not pay."""
+        if visit.answer is None or not may_pay(visit.answer):
+            return self.keep(visit)
+        start = visit.answer.body.tell()
+        exchange = Exchange(visit, worker=self._files.worker, answered_by="delta")
+        record = write_delta(self._shelf, exchange, base=base)
+        if record is not None:
+            return self._files.append([record])[0]
+        visit.answer.body.seek(start)
+        return self.keep(visit)
+
     def keep_duplicate(self, visit: Visit, *, body: RecordRef) -> RecordRef:
         """Append the request and a revisit of the record at ``body``: a 304, or exactly the bytes that lie there."""
         exchange = Exchange(visit, worker=self._files.worker, answered_by="revisit")
-        original = read_headers(self._shelf, body).fields
+        original = read_fields_of(self._shelf, body)
         return self._files.append_beside(exchange.request(), exchange.revisit(original))
 
     def holds(self, ref: RecordRef) -> bool:
         """Whether a record lies here; it may be in the folder of another worker that shares the catalogue."""
         if ref.file not in self._here:
             self._here = {name for name, _ in self._shelf.files()}
-        return ref.file in self._here
+            self._shelf.look()
+        return ref.file in self._here or self._shelf.is_moved(ref.file)
+
+    @property
+    def rolled(self) -> int:
+        """A number that grows when there may be something to seal."""
+        return self._files.rolled
+
+    def unsealed(self) -> list[tuple[str, int]]:
+        """The files of this worker, with their sizes, that are finished and have no index yet."""
+        names = {name for name, _ in self._shelf.files()}
+        return [(file, size) for file, size in self._files.finished() if index_name(file) not in names]
+
+    def seal(self, file: str, size: int, *, spool: Path | None = None) -> None:
+        """Index a finished file and bring it to where it stays."""
+        seal_file(self._shelf, file, size, spool=spool)
+
+    def walks(self, *, unfold: bool = True) -> Iterator[Walk]:
+        """A walk through each file that holds records, whoever wrote it."""
+        for file, size in self._shelf.files():
+            if file.endswith(SUFFIX):
+                yield Walk(self._shelf, file, size, unfold=unfold)
 
     def sync(self) -> None:
         """All that was kept is on disk for good."""

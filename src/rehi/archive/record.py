@@ -13,10 +13,12 @@ from typing import BinaryIO
 from uuid import NAMESPACE_URL
 
 from rehi.archive.member import CHUNK, compress, pack
+from rehi.archive.stored import pack_stored
 from rehi.errors import RecordDamaged
-from rehi.model.version import Digest
+from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
 
+DELTA = "delta"  # the record type of our own
 MAX_FIELDS = 1 << 20  # bytes of named fields; a URL is by far the longest of them
 _END = b"\r\n\r\n"
 _NAMESPACE = NAMESPACE_URL.bytes
@@ -59,8 +61,27 @@ class RecordFields:
     @property
     def payload_digest(self) -> Digest | None:
         """The digest of the payload that the record holds or refers to, if it is a SHA-256 as we write it."""
-        value = self.get("WARC-Payload-Digest")
+        value = self.get("Rehi-Payload-Digest" if self.kind == DELTA else "WARC-Payload-Digest")
         return Digest(value) if re.fullmatch(r"sha256:[0-9a-f]{64}", value) else None
+
+    @property
+    def url(self) -> str:
+        """The address that was visited; a delta's own target is a name that replay tools pass over."""
+        return self.get("WARC-Refers-To-Target-URI" if self.kind == DELTA else "WARC-Target-URI")
+
+    @property
+    def base(self) -> RecordRef | None:
+        """The record that a delta stands on."""
+        place = self.get("Rehi-Base").rsplit(" ", 2)
+        if len(place) != 3 or not all(part.isascii() and part.isdigit() for part in place[1:]):
+            return None
+        return RecordRef(place[0], int(place[1]), int(place[2]))
+
+    @property
+    def step(self) -> int:
+        """How many versions after a whole one a delta is; 0 for a whole one."""
+        value = self.get("Rehi-Step")
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else 0
 
 
 class Record:
@@ -68,7 +89,7 @@ class Record:
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
-        self.fields = _read_fields(stream)
+        self.fields = read_fields(stream)
         self.length = self.fields.length
 
     def end(self) -> None:
@@ -87,8 +108,10 @@ def stream_record(lines: str, block: Iterable[bytes]) -> Iterator[bytes]:
     return compress(chain([_head(lines)], block, [_END]))
 
 
-def pack_record(lines: str, block: bytes) -> bytes:
-    """The same for a block that is in memory."""
+def pack_record(lines: str, block: bytes, *, stored: bool = False) -> bytes:
+    """The same for a block that is in memory; ``stored`` if it is compressed already."""
+    if stored:
+        return pack_stored(_head(lines), block + _END)
     return pack(b"".join((_head(lines), block, _END)))
 
 
@@ -149,7 +172,8 @@ def _printable(value: str) -> str:
     return _CONTROL.sub(lambda match: f"%{ord(match[0]):02X}", value)
 
 
-def _read_fields(stream: BinaryIO) -> RecordFields:
+def read_fields(stream: BinaryIO) -> RecordFields:
+    """The fields of the record that begins here; the stream stands at its block then."""
     if not stream.readline(64).startswith(b"WARC/1."):
         raise RecordDamaged("there is no WARC record at this place")
     left = MAX_FIELDS

@@ -18,6 +18,7 @@ from rehi.pipeline.descriptions import Descriptions
 from rehi.pipeline.readings import Readings
 from rehi.pipeline.rooms import Progress, Rooms
 from rehi.pipeline.rounds import Rounds
+from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
 
 __all__ = ["Harvest", "Progress", "Rooms"]
@@ -33,11 +34,13 @@ class Harvest:
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
         self._descriptions = Descriptions(rooms, self.progress)
+        self._sealing = Sealing(rooms)
         self._steps = (
             self._visits.lease,
             self._visits.visit,
             self._visits.keep,
             self._readings.read,
+            self._sealing.seal,
             *([self._descriptions.describe] if rooms.settings.work.graph else []),
         )
 
@@ -71,6 +74,7 @@ class Harvest:
 
     def close(self) -> None:
         """Give back what was opened, whether the wheel was turned or not."""
+        self._sealing.close()
         self._visits.close()
 
     @property

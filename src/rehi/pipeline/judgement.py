@@ -81,12 +81,13 @@ class Judge:
         found = list(self.archive.recover(self.ledger.known_end))
         self.ledger.note([_complaint(item, now) for item in found if isinstance(item, Torn)])
         kept = [item for item in found if isinstance(item, Kept)]
-        bodies = dict(self.ledger.find_body({item.digest for item in kept}))
+        digests = {item.digest for item in kept}
+        bodies, dropped = dict(self.ledger.find_body(digests)), self.ledger.find_body(digests, dropped=True)
         visited = []
         for item in kept:
             if item.body is not None and not item.redirect_to:
                 bodies.setdefault(item.digest, item.body)
-            visited.append(self._enter(item, bodies.get(item.digest)))
+            visited.append(self._enter(item, bodies.get(item.digest) or dropped.get(item.digest)))
         return visited
 
     def _judge(self, item: Finished, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
@@ -110,11 +111,15 @@ class Judge:
             )
         if answer.status in REDIRECTS:
             return self._redirected(item, answer)
+        if answer.status == NOT_MODIFIED and task.by_reference:
+            return self._still_same(item, answer)
         _check_status(answer)
         if item.probe is not None and looks_soft(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
+        if task.by_reference and answer.digest == task.digest:
+            return self._still_same(item, answer)
         known = bodies.get(answer.digest)
-        record = self.archive.keep(visit) if known is None else self.archive.keep_duplicate(visit, body=known)
+        record = self._keep(visit, task) if known is None else self.archive.keep_duplicate(visit, body=known)
         same = answer.digest == task.digest
         wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type)
         return self._came(
@@ -127,6 +132,16 @@ class Judge:
             body=bodies.setdefault(answer.digest, record),
             remark=WrongType("a web page came where a dataset was promised") if wrong else None,
         )
+
+    def _still_same(self, item: Finished, answer: Answer) -> Visited:
+        """No record: it would hold bytes that nobody wants to have, or point to some that are not there."""
+        return self._came(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
+
+    def _keep(self, visit: Visit, task: VisitTask) -> RecordRef:
+        """Bytes that are new: against those that the page had before, if they are here."""
+        if task.body is not None and self.archive.holds(task.body):
+            return self.archive.keep_change(visit, base=task.body)
+        return self.archive.keep(visit)
 
     def _redirected(self, item: Finished, answer: Answer) -> Visited:
         task = item.task
@@ -153,7 +168,7 @@ class Judge:
         outcome: Outcome,
         *,
         changed: bool | None,
-        record: RecordRef,
+        record: RecordRef | None,
         digest: Digest | None = None,
         body: RecordRef | None = None,
         redirect_to: str = "",
@@ -285,7 +300,7 @@ def _complaint(torn: Torn, now: datetime) -> Problem:
         stage=Stage.ARCHIVE,
         code=RecordDamaged.code,
         subject=f"{torn.file}:{torn.offset}",
-        message=f"{torn.length:,} bytes that are no whole record {place}",
+        message=torn.why or f"{torn.length:,} bytes that are no whole record {place}",
         next_step=RecordDamaged.disposition,
         advice="After a kill or a power cut this is the visit that was being written; it is made again.",
         first_at=now,

@@ -1,0 +1,148 @@
+"""The chain: a version that is kept as a delta, and the records that it stands on, back to one that is whole."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+from rehi.archive.delta import MOST, SPAN, decode
+from rehi.archive.http_head import HttpHead, read_http_head
+from rehi.archive.member import GZIP, inflate
+from rehi.archive.record import DELTA, Record, RecordFields, digest_of, read_chunks, read_fields
+from rehi.errors import RecordDamaged, RecordMissing, RehiError
+from rehi.model.version import RecordRef
+from rehi.ports import Shelf
+
+SMALL = 262_144  # bytes of a compressed record, and of a plain one, that is read in one go: 0.16 ms instead of 0.24
+_END = b"\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A record of a chain, in memory."""
+
+    ref: RecordRef
+    fields: RecordFields
+    block: bytes
+
+    @property
+    def is_delta(self) -> bool:
+        """Whether it needs the next one of the chain."""
+        return self.fields.kind == DELTA
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a version's record holds, the heads told apart from the body."""
+
+    fields: RecordFields
+    request: bytes  # empty where the request has a record of its own
+    head: bytes
+    body: bytes
+
+    @property
+    def http(self) -> HttpHead:
+        """The answer's head, parsed."""
+        return read_http_head(io.BytesIO(self.head), len(self.head))[0]
+
+
+def read_link(shelf: Shelf, ref: RecordRef) -> Link:
+    """A whole record, with its checksum checked."""
+    small = read_small(shelf, ref)
+    if small is not None:
+        return small
+    try:
+        with shelf.open(ref) as stream:
+            record = Record(inflate(stream))
+            if record.length > MOST:
+                raise RecordMissing("the record is too large to be a part of a chain")
+            block = b"".join(read_chunks(record.stream, record.length))
+            record.end()
+    except RehiError as error:
+        raise located(error, ref) from error
+    return Link(ref, record.fields, block)
+
+
+def read_small(shelf: Shelf, ref: RecordRef) -> Link | None:
+    """The same for a record that is small, also when it is inflated, and whole; None for all else."""
+    from isal import isal_zlib
+
+    if ref.length > SMALL:
+        return None
+    with shelf.open(ref) as stream:
+        packed = stream.read(ref.length)
+    member = isal_zlib.decompressobj(GZIP)
+    try:
+        plain = member.decompress(packed, SMALL)
+    except isal_zlib.error:  # type: ignore[misc]
+        return None
+    if not member.eof or not plain.endswith(_END):
+        return None
+    lines = io.BytesIO(plain)
+    try:
+        fields = read_fields(lines)
+        block = plain[lines.tell() : -len(_END)]
+        return Link(ref, fields, block) if len(block) == fields.length else None
+    except RecordDamaged:
+        return None
+
+
+def read_chain(shelf: Shelf, link: Link) -> list[Link]:
+    """A record and those that it stands on; the last is a whole one, or a delta that stands on nothing."""
+    chain, ref = [link], link.ref
+    while chain[-1].is_delta and chain[-1].fields.get("Rehi-Base"):
+        link = chain[-1]
+        base = link.fields.base
+        if base is None or len(chain) > SPAN:
+            raise located(RecordDamaged("a delta does not say what it stands on"), link.ref)
+        try:
+            chain.append(read_link(shelf, base))
+        except RecordMissing as error:
+            raise located(RecordMissing(f"what it stands on is missing: {error}"), ref) from error
+        said = link.fields.get("Rehi-Base-Digest")
+        if said != chain[-1].fields.payload_digest:
+            raise located(RecordDamaged(f"the record at {base.file}:{base.offset} is not what it stands on"), link.ref)
+    return chain
+
+
+def unfold(chain: list[Link]) -> bytes:
+    """The content of a chain's first record: the block of a whole one, and what a delta says of both heads and the body."""
+    content = b"" if chain[-1].is_delta else chain[-1].block
+    for link in reversed(chain if chain[-1].is_delta else chain[:-1]):
+        try:
+            content = decode(link.block, base=content)
+        except RecordDamaged as error:
+            raise located(error, link.ref) from error
+    return content
+
+
+def read_version(shelf: Shelf, ref: RecordRef, *, link: Link | None = None) -> Content:
+    """What a delta's record holds, checked against its digest; ``link`` is the record, if it was read before."""
+    chain = read_chain(shelf, link or read_link(shelf, ref))
+    content = split_content(chain[0], unfold(chain))
+    if content.fields.payload_digest != digest_of(content.body):
+        raise located(RecordDamaged("the body is not what its digest says"), ref)
+    return content
+
+
+def split_content(link: Link, content: bytes) -> Content:
+    """Tell the heads and the body of a content apart."""
+    start = 0
+    if link.is_delta:
+        start = _end_of_head(content, 0, link.ref)
+    end = _end_of_head(content, start, link.ref)
+    return Content(link.fields, content[:start], content[start:end], content[end:])
+
+
+def _end_of_head(content: bytes, start: int, ref: RecordRef) -> int:
+    end = content.find(_END, start)
+    if end < 0:
+        raise located(RecordDamaged("an HTTP head has no end"), ref)
+    return end + len(_END)
+
+
+def located(error: RehiError, ref: RecordRef) -> RehiError:
+    """The error with the place of the record, for those that don't say it yet."""
+    if not isinstance(error, RecordDamaged | RecordMissing) or str(error).startswith(f"{ref.file}:"):
+        return error
+    return type(error)(f"{ref.file}:{ref.offset}: {error}")

@@ -1,0 +1,62 @@
+"""A change: a version that is written as a delta on an earlier one, if that is worth it."""
+
+from __future__ import annotations
+
+import logging
+
+from rehi.archive.chain import Link, read_chain, read_link, unfold
+from rehi.archive.delta import LARGE, MOST, SPAN, base_step, encode
+from rehi.archive.exchange import Exchange
+from rehi.archive.record import DELTA
+from rehi.errors import RecordDamaged, RecordMissing
+from rehi.model.version import RecordRef
+from rehi.model.visit import Answer
+from rehi.ports import Shelf
+
+PAYS = 0.7  # of the room of a whole record: a delta that takes more is not worth the chain
+_PACKED = ("image/", "audio/", "video/", "font/")  # kinds that are compressed already: all of the file is different
+_PLAIN = ("image/svg", "image/bmp", "image/x-ms-bmp", "audio/x-mpegurl")
+_PACKED_TYPES = frozenset(
+    f"application/{name}"
+    for name in ("zip", "gzip", "x-gzip", "x-7z-compressed", "x-bzip2", "x-xz", "zstd", "vnd.rar", "epub+zip")
+)
+
+
+def may_pay(answer: Answer) -> bool:
+    """Whether a delta of such an answer is worth trying."""
+    media_type = answer.header("content-type").partition(";")[0].strip().lower()
+    packed = media_type in _PACKED_TYPES or (media_type.startswith(_PACKED) and not media_type.startswith(_PLAIN))
+    return not packed and 0 < answer.size < MOST
+
+
+def write_delta(shelf: Shelf, exchange: Exchange, *, base: RecordRef) -> bytes | None:
+    """The exchange as a delta after the version at ``base``; None where a whole record is better."""
+    try:
+        chain = read_chain(shelf, read_link(shelf, base))
+    except (RecordMissing, RecordDamaged) as error:  # named where it is looked for; here the new version is what counts
+        logging.getLogger(__name__).warning("a version is kept whole: %s", error)
+        return None
+    step, root = chain[0].fields.step + 1, chain[-1]
+    if step >= SPAN or root.fields.kind not in ("response", DELTA) or root.fields.payload_digest is None:
+        return None
+    content = exchange.content()
+    wanted = base_step(step, large=len(content) >= LARGE)
+    chain = chain[next((place for place, link in enumerate(chain) if link.fields.step == wanted), len(chain)) :]
+    if not chain:
+        return None
+    try:
+        packed = encode(content, base=unfold(chain))
+    except RecordDamaged as error:
+        logging.getLogger(__name__).warning("a version is kept whole: %s", error)
+        return None
+    if len(packed) > PAYS * _whole_length(root, len(content)):
+        return None
+    digest = chain[0].fields.payload_digest
+    assert digest is not None  # the chain was checked against it
+    return exchange.delta(packed, base=chain[0].ref, base_digest=digest, step=step)
+
+
+def _whole_length(root: Link, size: int) -> float:
+    """About the bytes that a whole record would take, by how well the chain's whole one was compressed."""
+    plain = int(root.fields.get("Rehi-Payload-Length") or 0) if root.is_delta else len(root.block)
+    return size * root.ref.length / max(1, plain)

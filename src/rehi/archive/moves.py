@@ -1,0 +1,125 @@
+"""Moves: where records lie that were written anew when their file was compacted.
+
+No reference to a record is ever changed. Each compaction leaves one file that says where the records of the files that
+it replaced are now, and whoever asks for one of those is led there, from move to move.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import BinaryIO
+
+from rehi.errors import RecordDamaged, RecordMissing
+from rehi.model.version import RecordRef
+from rehi.ports import Shelf
+
+_NAME = re.compile(r"moves-([0-9]{5,})\.txt")
+
+Places = dict[int, RecordRef]  # by the offset before
+
+
+class FollowingShelf:
+    """A shelf on which records that were moved are found by their old places."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._moved: dict[str, Places] = {}  # by the file before
+        self._read: set[str] = set()  # names of files that say so
+        self._lock = threading.Lock()
+
+    def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
+        """As the shelf does."""
+        return self._shelf.append(file, chunks)
+
+    def sync(self) -> None:
+        """As the shelf does."""
+        self._shelf.sync()
+
+    def files(self) -> Sequence[tuple[str, int]]:
+        """As the shelf does."""
+        return self._shelf.files()
+
+    def set_aside(self, file: str, offset: int) -> None:
+        """As the shelf does."""
+        self._shelf.set_aside(file, offset)
+
+    def seal(self, file: str) -> None:
+        """As the shelf does."""
+        self._shelf.seal(file)
+
+    def put(self, file: str, chunks: Iterable[bytes]) -> None:
+        """As the shelf does."""
+        self._shelf.put(file, chunks)
+
+    def remove(self, file: str) -> None:
+        """As the shelf does."""
+        self._shelf.remove(file)
+
+    def open(self, ref: RecordRef) -> BinaryIO:
+        """The record where it lies now; one that was dropped is read as long as its old file is there."""
+        there = self.find(ref)
+        try:
+            return self._shelf.open(there or ref)
+        except RecordMissing:
+            if not self._look_again() or (now := self.find(ref)) in (None, there):
+                raise
+            assert now is not None
+            return self._shelf.open(now)
+
+    def find(self, ref: RecordRef) -> RecordRef | None:
+        """Where a record was moved to; None if it was not, as far as is known."""
+        there = None
+        while (places := self._moved.get((there or ref).file)) is not None:
+            onward = places.get((there or ref).offset)
+            if onward is None:
+                break
+            there = onward
+        return there
+
+    def is_moved(self, file: str) -> bool:
+        """Whether a file was replaced."""
+        return file in self._moved
+
+    def look(self) -> None:
+        """Learn of moves that were made since, also by others."""
+        self._look_again()
+
+    @property
+    def next_name(self) -> str:
+        """What the next file of moves is called."""
+        numbers = [int(match[1]) for name in self._read if (match := _NAME.fullmatch(name))]
+        return f"moves-{max(numbers, default=0) + 1:05}.txt"
+
+    def _look_again(self) -> bool:
+        new = [(name, size) for name, size in self._shelf.files() if _NAME.fullmatch(name) and name not in self._read]
+        with self._lock:
+            for name, size in new:
+                with self._shelf.open(RecordRef(name, 0, size)) as stream:
+                    for before, after in _read(stream, name):
+                        self._moved.setdefault(before.file, {})[before.offset] = after
+                self._read.add(name)
+        return bool(new)
+
+
+def write_moves(moves: Mapping[str, Sequence[tuple[RecordRef, RecordRef]]]) -> Iterator[bytes]:
+    """What a file of moves holds: a line for each file that is replaced, and one for each of its records."""
+    for file, pairs in moves.items():
+        yield f"{file}\n".encode()
+        for before, after in pairs:
+            yield f"{before.offset} {before.length} {after.file} {after.offset} {after.length}\n".encode()
+
+
+def _read(stream: BinaryIO, name: str) -> Iterator[tuple[RecordRef, RecordRef]]:
+    file = ""
+    for line in stream:
+        parts = line.decode("utf-8", "replace").split()
+        if len(parts) == 1:
+            file = parts[0]
+            continue
+        try:
+            offset, length, there, new_offset, new_length = parts
+            yield RecordRef(file, int(offset), int(length)), RecordRef(there, int(new_offset), int(new_length))
+        except ValueError as error:
+            raise RecordDamaged(f"{name} does not say where records were moved to: {line[:80]!r}") from error

@@ -1,0 +1,43 @@
+"""Sealing: a file that is large enough gets its index beside it, and is never written again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rehi.archive.cdxj import REVISIT, SortedLines, cdxj_line
+from rehi.archive.walk import SUFFIX, Found, Walk
+from rehi.ports import Shelf
+
+INDEX = ".cdxj"
+
+
+def index_name(file: str) -> str:
+    """The name of a file's index."""
+    return file.removesuffix(SUFFIX) + INDEX
+
+
+def seal_file(shelf: Shelf, file: str, size: int, *, spool: Path | None = None) -> None:
+    """Index a file and bring it to where it stays. What breaks off in the middle is done again: the index comes last."""
+    with SortedLines(spool) as lines:
+        for line in _lines(shelf, file, size):
+            lines.add(line)
+        shelf.seal(file)
+        shelf.put(index_name(file), (f"{line}\n".encode() for line in lines))
+
+
+def _lines(shelf: Shelf, file: str, size: int) -> Iterator[str]:
+    """A line for each answer that replay tools can show, so none for deltas."""
+    for item in Walk(shelf, file, size, unfold=False).through():
+        if isinstance(item, Found) and item.kept is not None:
+            kept = item.kept
+            yield cdxj_line(
+                url=kept.url,
+                at=kept.at,
+                mime=REVISIT if kept.revisit else kept.media_type,
+                status=kept.status,
+                digest=kept.digest,
+                length=item.ref.length,
+                offset=item.ref.offset,
+                filename=file,
+            )
