@@ -70,7 +70,7 @@ def read_small(shelf: Shelf, ref: RecordRef) -> Link | None:
     if ref.length > SMALL:
         return None
     with shelf.open(ref) as stream:
-        packed = stream.read(ref.length)
+        packed = stream.read()  # the record may have been moved since, and be of another length
     member = isal_zlib.decompressobj(GZIP)
     try:
         plain = member.decompress(packed, SMALL)
@@ -89,6 +89,16 @@ def read_small(shelf: Shelf, ref: RecordRef) -> Link | None:
 
 def read_chain(shelf: Shelf, link: Link) -> list[Link]:
     """A record and those that it stands on; the last is a whole one, or a delta that stands on nothing."""
+    try:
+        return _follow(shelf, link)
+    except RecordMissing:
+        again = read_link(shelf, link.ref)  # a compaction may have written it anew, on something else
+        if again.fields == link.fields:
+            raise
+        return _follow(shelf, again)
+
+
+def _follow(shelf: Shelf, link: Link) -> list[Link]:
     chain, ref = [link], link.ref
     while chain[-1].is_delta and chain[-1].fields.get("Rehi-Base"):
         link = chain[-1]
@@ -99,6 +109,8 @@ def read_chain(shelf: Shelf, link: Link) -> list[Link]:
             chain.append(read_link(shelf, base))
         except RecordMissing as error:
             raise located(RecordMissing(f"what it stands on is missing: {error}"), ref) from error
+        if chain[-1].fields.kind == "revisit":
+            raise located(RecordMissing(f"what it stands on was dropped: {base.file}:{base.offset}"), ref)
         said = link.fields.get("Rehi-Base-Digest")
         if said != chain[-1].fields.payload_digest:
             raise located(RecordDamaged(f"the record at {base.file}:{base.offset} is not what it stands on"), link.ref)

@@ -8,7 +8,7 @@ from rehi.archive.chain import Link, read_chain, read_link, unfold
 from rehi.archive.delta import LARGE, MOST, SPAN, base_step, encode
 from rehi.archive.exchange import Exchange
 from rehi.archive.record import DELTA
-from rehi.errors import RecordDamaged, RecordMissing
+from rehi.errors import ArchiveError, RecordDamaged
 from rehi.model.version import RecordRef
 from rehi.model.visit import Answer
 from rehi.ports import Shelf
@@ -33,7 +33,7 @@ def write_delta(shelf: Shelf, exchange: Exchange, *, base: RecordRef) -> bytes |
     """The exchange as a delta after the version at ``base``; None where a whole record is better."""
     try:
         chain = read_chain(shelf, read_link(shelf, base))
-    except (RecordMissing, RecordDamaged) as error:  # named where it is looked for; here the new version is what counts
+    except ArchiveError as error:  # named where it is looked for; here the new version is what counts
         logging.getLogger(__name__).warning("a version is kept whole: %s", error)
         return None
     step, root = chain[0].fields.step + 1, chain[-1]

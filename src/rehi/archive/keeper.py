@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from rehi.archive.body import RecordHeaders, open_body, read_fields_of, read_headers
 from rehi.archive.change import may_pay, write_delta
+from rehi.archive.compaction import Compacted, Plan, compact, plan_compaction
 from rehi.archive.exchange import Exchange
 from rehi.archive.files import FileSeries
 from rehi.archive.moves import FollowingShelf
@@ -34,11 +35,15 @@ class Archive:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._shelf = shelf = FollowingShelf(shelf)
-        self._here: set[str] = set()  # names of files
         self._files = FileSeries(
             shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
         )  # fmt: skip
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where its files lie."""
+        return self._shelf
 
     def keep(self, visit: Visit) -> RecordRef:
         """Append the request and the response with its body; the response's place. Not safe on disk before ``sync``."""
@@ -65,10 +70,7 @@ class Archive:
 
     def holds(self, ref: RecordRef) -> bool:
         """Whether a record lies here; it may be in the folder of another worker that shares the catalogue."""
-        if ref.file not in self._here:
-            self._here = {name for name, _ in self._shelf.files()}
-            self._shelf.look()
-        return ref.file in self._here or self._shelf.is_moved(ref.file)
+        return self._shelf.has(ref.file)
 
     @property
     def rolled(self) -> int:
@@ -83,6 +85,22 @@ class Archive:
     def seal(self, file: str, size: int, *, spool: Path | None = None) -> None:
         """Index a finished file and bring it to where it stays."""
         seal_file(self._shelf, file, size, spool=spool)
+
+    def plan_compaction(self, dropped: Iterable[RecordRef], *, at_once: bool) -> Plan:
+        """What is to be done that these bodies may go; ``at_once`` if nobody writes meanwhile."""
+        return plan_compaction(self._shelf, dropped, at_once=at_once)
+
+    def compact(
+        self, plan: Plan, *, now: datetime, spool: Path | None = None, on_file: Callable[[str], None] = lambda _: None
+    ) -> Compacted:
+        """Write the files of a plan anew, while everybody reads on."""
+        return compact(self._shelf, plan, now=now, spool=spool, on_file=on_file)
+
+    @property
+    def compacted_at(self) -> datetime | None:
+        """When files were last written anew."""
+        self._shelf.look()
+        return self._shelf.moved_at
 
     def walks(self, *, unfold: bool = True) -> Iterator[Walk]:
         """A walk through each file that holds records, whoever wrote it."""

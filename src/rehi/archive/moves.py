@@ -9,13 +9,18 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from time import monotonic
 from typing import BinaryIO
 
-from rehi.errors import RecordDamaged, RecordMissing
+from rehi.errors import RecordDamaged, RecordMissing, StoreUnreachable
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
 
 _NAME = re.compile(r"moves-([0-9]{5,})\.txt")
+
+MOMENT = 2.0  # seconds; another worker's files are asked for with every page, and a bucket lists for money
 
 Places = dict[int, RecordRef]  # by the offset before
 
@@ -27,7 +32,9 @@ class FollowingShelf:
         self._shelf = shelf
         self._moved: dict[str, Places] = {}  # by the file before
         self._read: set[str] = set()  # names of files that say so
+        self._moved_at: datetime | None = None
         self._lock = threading.Lock()
+        self._looked_at = -MOMENT  # for the last time because of a file that is nowhere
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
         """As the shelf does."""
@@ -40,6 +47,16 @@ class FollowingShelf:
     def files(self) -> Sequence[tuple[str, int]]:
         """As the shelf does."""
         return self._shelf.files()
+
+    def has(self, file: str) -> bool:
+        """Whether a file is there, or was replaced; what others have moved is learned of a moment later."""
+        if self._shelf.has(file) or file in self._moved:
+            return True
+        if monotonic() - self._looked_at >= MOMENT:
+            self._looked_at = monotonic()
+            with suppress(StoreUnreachable):
+                self._look_again()
+        return file in self._moved
 
     def set_aside(self, file: str, offset: int) -> None:
         """As the shelf does."""
@@ -63,9 +80,10 @@ class FollowingShelf:
         try:
             return self._shelf.open(there or ref)
         except RecordMissing:
-            if not self._look_again() or (now := self.find(ref)) in (None, there):
+            self.look()
+            now = self.find(ref)
+            if now is None or now == there:
                 raise
-            assert now is not None
             return self._shelf.open(now)
 
     def find(self, ref: RecordRef) -> RecordRef | None:
@@ -84,7 +102,17 @@ class FollowingShelf:
 
     def look(self) -> None:
         """Learn of moves that were made since, also by others."""
-        self._look_again()
+        new = [(name, size) for name, size in self._shelf.files() if _NAME.fullmatch(name) and name not in self._read]
+        with self._lock:
+            for name, size in new:
+                with self._shelf.open(RecordRef(name, 0, size)) as stream:
+                    self._take_in(stream, name)
+                self._read.add(name)
+
+    @property
+    def moved_at(self) -> datetime | None:
+        """When records were last moved."""
+        return self._moved_at
 
     @property
     def next_name(self) -> str:
@@ -92,34 +120,26 @@ class FollowingShelf:
         numbers = [int(match[1]) for name in self._read if (match := _NAME.fullmatch(name))]
         return f"moves-{max(numbers, default=0) + 1:05}.txt"
 
-    def _look_again(self) -> bool:
-        new = [(name, size) for name, size in self._shelf.files() if _NAME.fullmatch(name) and name not in self._read]
-        with self._lock:
-            for name, size in new:
-                with self._shelf.open(RecordRef(name, 0, size)) as stream:
-                    for before, after in _read(stream, name):
-                        self._moved.setdefault(before.file, {})[before.offset] = after
-                self._read.add(name)
-        return bool(new)
+    def _take_in(self, stream: BinaryIO, name: str) -> None:
+        places: Places = {}
+        for line in stream:
+            parts = line.decode("utf-8", "replace").split()
+            try:
+                if parts[0] == "file":
+                    places = self._moved.setdefault(parts[1], {})
+                elif parts[0] == "at":
+                    at = datetime.fromisoformat(parts[1])
+                    self._moved_at = max(at, self._moved_at or at)
+                else:
+                    places[int(parts[0])] = RecordRef(parts[1], int(parts[2]), int(parts[3]))
+            except (ValueError, IndexError) as error:
+                raise RecordDamaged(f"{name} does not say where records were moved to: {line[:80]!r}") from error
 
 
-def write_moves(moves: Mapping[str, Sequence[tuple[RecordRef, RecordRef]]]) -> Iterator[bytes]:
+def write_moves(moves: Mapping[str, Sequence[tuple[RecordRef, RecordRef]]], *, now: datetime) -> Iterator[bytes]:
     """What a file of moves holds: a line for each file that is replaced, and one for each of its records."""
+    yield f"at {now.isoformat()}\n".encode()
     for file, pairs in moves.items():
-        yield f"{file}\n".encode()
+        yield f"file {file}\n".encode()
         for before, after in pairs:
-            yield f"{before.offset} {before.length} {after.file} {after.offset} {after.length}\n".encode()
-
-
-def _read(stream: BinaryIO, name: str) -> Iterator[tuple[RecordRef, RecordRef]]:
-    file = ""
-    for line in stream:
-        parts = line.decode("utf-8", "replace").split()
-        if len(parts) == 1:
-            file = parts[0]
-            continue
-        try:
-            offset, length, there, new_offset, new_length = parts
-            yield RecordRef(file, int(offset), int(length)), RecordRef(there, int(new_offset), int(new_length))
-        except ValueError as error:
-            raise RecordDamaged(f"{name} does not say where records were moved to: {line[:80]!r}") from error
+            yield f"{before.offset} {after.file} {after.offset} {after.length}\n".encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from rehi.errors import StoreUnreachable
 from rehi.pipeline.rooms import Rooms
 
 
@@ -20,7 +21,10 @@ class Sealing:
     def seal(self) -> bool:
         """Have what is finished sealed; the catalogue never changes by it."""
         if self._work is not None and self._work.done():
-            self._work.result()
+            try:
+                self._work.result()
+            except StoreUnreachable as error:  # tried again with the next file that is finished
+                logging.getLogger(__name__).warning("a file is not sealed yet: %s", error)
             self._work = None
         if self._work is None and self._archive.rolled != self._seen:
             self._seen = self._archive.rolled
