@@ -39,7 +39,7 @@ def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
     try:
         record = Record(inflate(stream))
         if record.fields.kind == "revisit":
-            raise RecordMissing(f"the record at {ref.file}:{ref.offset} repeats another one and holds no body")
+            raise RecordMissing("it repeats bytes that are kept elsewhere, or no more, and holds no body")
         if record.fields.kind != DELTA:
             _, used = _read_head(record)
             return io.BufferedReader(_Body(stream, record, record.length - used, ref), CHUNK)

@@ -57,6 +57,7 @@ class Plan:
     files: tuple[FilePlan, ...]
     condemned: frozenset[RecordRef]  # bodies that are to go, now or later
     waiting: int  # of those that stay for now, since something stands on them
+    unsealed: int  # dropped bodies in files that are still written to
 
 
 @dataclass(slots=True)
@@ -69,6 +70,7 @@ class Compacted:
     bytes_before: int = 0
     bytes_after: int = 0
     waiting: int = 0  # bodies that stay for now, since something stands on them
+    unsealed: int = 0  # bodies that stay, since their file is still written to
 
 
 def new_name(file: str) -> str:
@@ -89,7 +91,8 @@ def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_o
     names = {name for name, _ in shelf.files()}
     sizes = {file: size for file, size in shelf.files() if file.endswith(SUFFIX)}
     sealed = {file for file in sizes if index_name(file) in names}
-    condemned = frozenset(place for ref in dropped if (place := _body_at(shelf, shelf.find(ref) or ref, sealed)))
+    places = [place for ref in dropped if (place := shelf.find(ref) or ref).file in sizes]
+    condemned = frozenset(place for place in places if place.file in sealed and _is_body(shelf, place))
     standing = dict(_standing_on(shelf, sizes, condemned))
     rebased = {child for child in standing if child not in condemned and child.file in sealed}
     needed: set[RecordRef] = set()
@@ -104,12 +107,12 @@ def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_o
     for place in rebased:
         changes.setdefault(place.file, (set(), set()))[1].add(place.offset)
     files = [FilePlan(file, sizes[file], *map(frozenset, changes[file])) for file in sorted(changes)]
-    return Plan(tuple(files), condemned, len(needed))
+    return Plan(tuple(files), condemned, len(needed), sum(place.file not in sealed for place in places))
 
 
-def _body_at(shelf: FollowingShelf, place: RecordRef, sealed: set[str]) -> RecordRef | None:
-    """The place, if there is a body that can go; there is none where a compaction has been before."""
-    return place if place.file in sealed and read_fields_of(shelf, place).kind in ("response", DELTA) else None
+def _is_body(shelf: FollowingShelf, place: RecordRef) -> bool:
+    """Whether there is something that can go; there is nothing where a compaction has been before."""
+    return read_fields_of(shelf, place).kind in ("response", DELTA)
 
 
 def _standing_on(
@@ -136,7 +139,7 @@ def compact(
     on_file: Callable[[str], None] = lambda _: None,
 ) -> Compacted:
     """Write the files of a plan anew. If one of them is damaged, nothing happens: RecordDamaged says where."""
-    result = Compacted(waiting=plan.waiting)
+    result = Compacted(waiting=plan.waiting, unsealed=plan.unsealed)
     moves: dict[str, list[tuple[RecordRef, RecordRef]]] = {}
     for part in plan.files:
         on_file(part.file)

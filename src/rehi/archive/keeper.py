@@ -13,6 +13,7 @@ from rehi.archive.compaction import Compacted, Plan, compact, plan_compaction
 from rehi.archive.exchange import Exchange
 from rehi.archive.files import FileSeries
 from rehi.archive.moves import FollowingShelf
+from rehi.archive.record import RecordFields
 from rehi.archive.recovery import Torn, recover
 from rehi.archive.seal import index_name, seal_file
 from rehi.archive.walk import SUFFIX, Kept, Walk
@@ -95,6 +96,22 @@ class Archive:
     ) -> Compacted:
         """Write the files of a plan anew, while everybody reads on."""
         return compact(self._shelf, plan, now=now, spool=spool, on_file=on_file)
+
+    def fields_of(self, ref: RecordRef) -> RecordFields:
+        """What a record says in its named fields."""
+        return read_fields_of(self._shelf, ref)
+
+    def has_file(self, file: str) -> bool:
+        """Whether a file is here, or what it held has been moved to another."""
+        return self.holds(RecordRef(file, 0, 0))
+
+    def is_sealed(self, file: str) -> bool:
+        """Whether nothing is appended to a file any more."""
+        return self.has_file(index_name(file))
+
+    def place_of(self, ref: RecordRef) -> RecordRef:
+        """Where a record lies now."""
+        return self._shelf.find(ref) or ref
 
     @property
     def compacted_at(self) -> datetime | None:

@@ -1,0 +1,137 @@
+"""Verifying: whether all that was kept is there, and is what it was."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from rehi.app import House, utc_now
+from rehi.archive import Archive, Bad, Found
+from rehi.errors import RecordDamaged, RecordMissing, RehiError
+from rehi.model.inventory import KnownBody
+from rehi.model.problem import Problem, Stage
+
+CHUNK = 1 << 20
+ADVICE = "Bring the file back from a copy, then run `rehi archive verify` again; all else stays readable."
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is not as it was kept."""
+
+    file: str
+    offset: int
+    code: str
+    why: str
+
+
+@dataclass(slots=True)
+class Verified:
+    """What was looked at, and what is wrong."""
+
+    files: int = 0
+    records: int = 0
+    bodies: int = 0
+    bytes: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+
+def archive_size(house: House) -> int:
+    """How many bytes a full check reads."""
+    return sum(walk.size for walk in house.archive.walks())
+
+
+def verify_all(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> Verified:
+    """Read every record of every file, check all digests, and look for every body that the catalogue knows of."""
+    # Before the files are read: what comes meanwhile is not looked for.
+    known = {file.name: file.known_end for file in house.catalogue.known_files()}
+    last = house.catalogue.last_body()
+    done = Verified()
+    places: dict[str, array[int]] = {}  # offsets of whole records, in order
+    for walk in house.archive.walks():
+        if not house.archive.is_sealed(walk.name) and known.get(walk.name):
+            walk.size = min(walk.size, known[walk.name])  # somebody may be writing what follows
+        offsets = places[walk.name] = array("Q")
+        for item in walk.through():
+            if isinstance(item, Bad):
+                done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
+            else:
+                offsets.append(item.ref.offset)
+                _count(done, item)
+            on_progress(done.bytes + item.ref.end)
+        done.files += 1
+        done.bytes += walk.size
+    missing = {name for name in known if not house.archive.has_file(name)}
+    done.faults += [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(missing)]
+    done.faults += _missing(house, places, missing, last)
+    _note(house, done, utc_now())
+    return done
+
+
+def verify_sample(house: House, count: int, *, on_progress: Callable[[int], None] = lambda _: None) -> Verified:
+    """Read so many bodies, chosen by lot, and check their digests."""
+    done, files = Verified(), set()
+    for body in house.catalogue.sample_bodies(count):
+        files.add(body.place.file)
+        done.bodies += 1
+        done.bytes += body.size
+        try:
+            _read(house.archive, body)
+        except (RecordDamaged, RecordMissing) as error:
+            done.faults.append(Fault(body.place.file, body.place.offset, error.code, str(error)))
+        on_progress(done.bodies)
+    done.files = len(files)
+    _note(house, done, utc_now())
+    return done
+
+
+def _count(done: Verified, item: Found) -> None:
+    done.records += 1
+    done.bodies += item.kept is not None and item.kept.body is not None
+
+
+def _read(archive: Archive, body: KnownBody) -> None:
+    """Read a body to its end: its digest is checked on the way."""
+    size = 0
+    with archive.open_body(body.place) as stream:
+        while chunk := stream.read(CHUNK):
+            size += len(chunk)
+    if size != body.size or archive.fields_of(body.place).payload_digest != body.digest:
+        raise RecordDamaged(f"{body.place.file}:{body.place.offset}: it is not the body that was kept there")
+
+
+def _missing(house: House, places: dict[str, array[int]], files: set[str], last: int) -> Iterator[Fault]:
+    """Bodies that the catalogue knows of and the files that are there do not hold."""
+    for body in house.catalogue.bodies(until=last):
+        place = house.archive.place_of(body.place)
+        if body.place.file not in files and not _holds(places.get(place.file), place.offset):
+            yield Fault(place.file, place.offset, RecordMissing.code, f"the body {body.digest} is not there")
+
+
+def _holds(offsets: array[int] | None, offset: int) -> bool:
+    if offsets is None:
+        return False
+    at = bisect_left(offsets, offset)
+    return at < len(offsets) and offsets[at] == offset
+
+
+def _note(house: House, done: Verified, now: datetime) -> None:
+    """Put what is wrong on the problems list."""
+    house.catalogue.note([_problem(fault, now) for fault in done.faults])
+
+
+def _problem(fault: Fault, now: datetime) -> Problem:
+    kind: type[RehiError] = RecordMissing if fault.code == RecordMissing.code else RecordDamaged
+    return Problem(
+        stage=Stage.ARCHIVE,
+        code=fault.code,
+        subject=f"{fault.file}:{fault.offset}",
+        message=fault.why,
+        next_step=kind.disposition,
+        advice=ADVICE,
+        first_at=now,
+        last_at=now,
+    )
