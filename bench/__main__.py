@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("name", nargs="?", help=f"one of: {', '.join(benches)}; without it, they are listed")
     parser.add_argument("--quick", action="store_true", help="measure a tenth or less, to see that it works")
     parser.add_argument("--lines", type=int, help="lines of a generated log")
+    parser.add_argument("--megabytes", type=float, help="of generated histories")
     given = parser.parse_args(arguments)
     if given.name is None:
         for name, says in benches.items():
@@ -37,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.name not in benches:
         print(f"there is no benchmark {given.name!r}; there are: {', '.join(benches)}", file=sys.stderr)
         return 2
-    result: Result = import_module(f"bench.{given.name}").run(Options(quick=given.quick, lines=given.lines))
+    options = Options(quick=given.quick, lines=given.lines, megabytes=given.megabytes)
+    result: Result = import_module(f"bench.{given.name}").run(options)
     print(result.line(), flush=True)
     return 0 if result.ok else 1
 

@@ -15,6 +15,7 @@ class Options:
 
     quick: bool = False  # a tenth or less, to see that it works
     lines: int | None = None  # of a generated log, where a benchmark has one
+    megabytes: float | None = None  # of generated histories, where a benchmark has them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

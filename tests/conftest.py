@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +15,22 @@ from rehi.app import House
 from rehi.cli.practice import fetch_settings
 from rehi.desk.adding import enter, read_in
 from rehi.settings import Settings, load_settings
+from rehi.testing.s3 import S3Server, find_seaweed
 from rehi.testing.world import World, WorldServer
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """A real S3 server, and in the environment the credentials for it."""
+    if find_seaweed() is None:
+        reason = "there is no S3 server here"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with S3Server() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        yield server
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +58,27 @@ def settings_for(folder: Path, server: WorldServer) -> Settings:
 
 @pytest.fixture(scope="session")
 def harvested(practice_web: WorldServer, tmp_path_factory: pytest.TempPathFactory) -> Harvested:
-    folder = tmp_path_factory.mktemp("harvested")
-    log = folder / "world.log"
-    log.write_bytes(b"".join(practice_web.world.crawl_log()))
+    """Tests may change it. It is harvested once, and each process that runs tests has a copy of its own."""
+    folder, every = tmp_path_factory.mktemp("harvested"), tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        every = every.parent
+    with (every / "harvest.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (every / "harvest" / "done").exists():
+            harvest_into(every / "harvest", practice_web)
     settings = settings_for(folder, practice_web)
-    with House(settings) as house:
+    shutil.copytree(every / "harvest" / "data", settings.data)
+    return Harvested(settings, practice_web, every / "harvest" / "world.log")
+
+
+def harvest_into(folder: Path, server: WorldServer) -> None:
+    """All of a web, and its crawl log."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    log = folder / "world.log"
+    log.write_bytes(b"".join(server.world.crawl_log()))
+    with House(settings_for(folder, server)) as house:
         read_in(house, enter(house, str(log)).id)
         with house.working() as harvest:
             harvest.run(until_idle=True, stopped=lambda: False)
-    return Harvested(settings, practice_web, log)
+    (folder / "done").touch()

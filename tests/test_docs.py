@@ -6,13 +6,12 @@ import ast
 import importlib.util
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from rehi.cli import COMMANDS
+from tests.cli.here import rehi
 from tests.conftest import Harvested
 
 ROOT = Path(__file__).parent.parent
@@ -32,13 +31,7 @@ def examples() -> list[str]:
 def test_every_example_runs(command: str, harvested: Harvested) -> None:
     program, *words = shlex.split(command)
     assert program == "rehi"
-    result = subprocess.run(
-        [sys.executable, "-m", "rehi", "--data", str(harvested.settings.data), *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    result = rehi(*words, data=harvested.settings.data)
     assert result.returncode == 0, result.stderr
 
 

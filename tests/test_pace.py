@@ -26,10 +26,10 @@ from rehi.settings import Settings, load_settings
 from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.world import World, WorldServer
 
-DELAY = 0.25
-LATENCY = 0.04
+DELAY = 0.15
+LATENCY = 0.03
 HOSTS = 4
-PAGES = 45  # more than two leases for each host, so that hosts wander from worker to worker
+PAGES = 41  # more than two leases for each host, so that hosts wander from worker to worker
 WORKERS = 4  # two machines with two processes each
 
 
@@ -107,7 +107,10 @@ def test_workers_on_one_postgres_keep_every_hosts_pace_even_when_one_is_killed(
         workers = [start(folder, chosen) for folder, chosen in zip(folders, settings, strict=True)]
         try:
             while len(server.requests) < HOSTS * PAGES // 3:
-                time.sleep(0.05)
+                ended = [worker.poll() for worker in workers]
+                assert None in ended, "all were done before one could be killed"
+                assert not any(ended), [(folder / "stderr").read_text() for folder in folders]
+                time.sleep(0.02)
             victim = folders.index(holder(settings[0], hosts[0]))
             workers[victim].send_signal(signal.SIGKILL)
             workers[victim].wait()
@@ -174,10 +177,10 @@ def test_what_is_ordered_for_a_host_holds(tmp_path: Path) -> None:
         with House(settings_of(tmp_path / "data", server, "")) as house:
             read_in(house, enter(house, str(source)).id)
             slow, quick = (report_hosts(house, host)[0].facts for host in hosts)
-            order_host(house, slow.row.host_id, slow.orders, delay=0.6)
+            order_host(house, slow.row.host_id, slow.orders, delay=0.4)
             order_host(house, quick.row.host_id, quick.orders, connections=3)
             harvest(house)
-        check_pace(server, hosts[:1], 0.6)
+        check_pace(server, hosts[:1], 0.4)
         assert server.at_once[hosts[1]] == 3
 
 

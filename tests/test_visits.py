@@ -121,7 +121,7 @@ def test_retry_after_is_obeyed_in_both_forms_and_the_host_is_visited_more_slowly
             return 429, HTML | {"Retry-After": until}, b"slow down"
         return 200, HTML, f"<p>Page {path}".encode()
 
-    with visited(tmp_path, answer, ["/1", "/2", "/3"]) as (house, site):
+    with visited(tmp_path, answer, ["/1", "/2", "/3"], fetch={"max_delay": 0.6}) as (house, site):
         harvest(house)
         times = {path: at for at, path in site.asked}
         (refused, following) = (site.asked[1][0], sorted(at for path, at in times.items() if path in ("/2", "/3")))
@@ -135,7 +135,11 @@ def test_retry_after_is_obeyed_in_both_forms_and_the_host_is_visited_more_slowly
 
 
 def test_a_host_that_only_fails_waits_and_says_why(tmp_path: Path) -> None:
-    with visited(tmp_path, lambda _: (502, HTML, b"bad gateway"), [f"/{n}" for n in range(8)]) as (house, site):
+    quick = {"fetch": {"max_delay": 0.2}}
+    with visited(tmp_path, lambda _: (502, HTML, b"bad gateway"), [f"/{n}" for n in range(8)], **quick) as (
+        house,
+        site,
+    ):
         harvest(house)
         assert len(site.asked) == 1 + 3  # robots.txt, and three answers that were no use, the probe's among them
         (report,) = report_hosts(house, "www.site.test")

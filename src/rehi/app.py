@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import gc
+import hashlib
 import os
 import re
 import secrets
@@ -18,20 +19,23 @@ from typing import TYPE_CHECKING
 
 from rehi import __version__
 from rehi.builtin import load
-from rehi.errors import DataFolderBusy, DiskFull, EngineError, NotFound, SettingsError
-from rehi.settings import Settings
+from rehi.errors import DataFolderBusy, DiskFull, EngineError, NotFound, RehiError, SettingsError
+from rehi.settings import ArchiveSettings, Settings
 
 if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
+    from rehi.engines.bucket import BucketShelf
+    from rehi.engines.folder import FolderShelf
     from rehi.model.document import Reading
     from rehi.pipeline import Harvest
-    from rehi.ports import Catalogue, Graph, QueryAnswer
+    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer
 
 _SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
 
 
 # What reading needs for nearly every document: loaded once, before worker processes are forked.
 READERS = ("rehi.pipeline.reading", "rehi.extract.html", "resiliparse.extract.html2text", "isal.isal_zlib", "orjson")
+_READERS = 2  # processes that read for whoever asks: one slow answer keeps nobody waiting
 
 
 def utc_now() -> datetime:
@@ -39,12 +43,27 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def open_archive(folder: Path) -> Archive:
+def open_shelf(folder: Path, settings: ArchiveSettings) -> FolderShelf | BucketShelf:
+    """Where the WARC files lie: in the folder, or in a bucket when they are sealed."""
+    if not settings.uri:
+        from rehi.engines.folder import FolderShelf
+
+        return FolderShelf(folder)
+    shelf: BucketShelf = load("shelf", settings.uri.partition(":")[0])(
+        settings.uri,
+        folder=folder,
+        endpoint=settings.endpoint,
+        region=settings.region,
+        local_bytes=settings.local_bytes,
+    )
+    return shelf
+
+
+def open_archive(folder: Path, settings: ArchiveSettings) -> Archive:
     """The archive for reading; a module-level function, so that it pickles to worker processes."""
     from rehi.archive import Archive
-    from rehi.engines.folder import FolderShelf
 
-    return Archive(FolderShelf(folder), file_bytes=1, worker="reader", software="", clock=utc_now)
+    return Archive(open_shelf(folder, settings), file_bytes=1, worker="reader", software="", clock=utc_now)
 
 
 class House:
@@ -89,7 +108,7 @@ class House:
     @cached_property
     def archive(self) -> Archive:
         """The archive, for reading."""
-        return open_archive(self.archive_folder)
+        return open_archive(self.archive_folder, self.settings.archive)
 
     @cached_property
     def derived(self) -> DerivedFiles:
@@ -105,9 +124,18 @@ class House:
         graph: Graph = self._load_graph(writable=False)
         return graph
 
+    @cached_property
+    def readers(self) -> Executor:
+        """Processes that read for whoever asks, guarded as those of the harvest; started with the first question."""
+        work = self.settings.work
+        name = self.settings.executor.partition(":")[0]
+        executor: Executor = load("executor", name)(_READERS, timeout=work.timeout, memory=work.memory)
+        self._open.callback(executor.close)
+        return executor
+
     @property
     def archive_folder(self) -> Path:
-        """Where the WARC files lie."""
+        """Where the WARC files lie, those that are written to at least."""
         return self.settings.data / "archive"
 
     def query(self, text: str, *, media_type: str) -> QueryAnswer:
@@ -146,10 +174,12 @@ class House:
         clock = self.shared_clock()
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
-            archive_shelf = FolderShelf(self.archive_folder)
+            archive_shelf = open_shelf(self.archive_folder, settings.archive)
             derived_shelf = FolderShelf(settings.data / "derived")
             stack.callback(archive_shelf.close)
             stack.callback(derived_shelf.close)
+            if not isinstance(archive_shelf, FolderShelf):
+                archive_shelf.carry(self._note_upload)
             graph = self._load_graph(writable=True)
             stack.callback(graph.close)
             executor = load("executor", settings.executor.partition(":")[0])(
@@ -170,12 +200,13 @@ class House:
                     worker=self.worker,
                     software=f"rehi/{__version__}",
                     clock=clock,
+                    settings=_said_of_crawl(settings),
                 ),
                 derived=DerivedFiles(derived_shelf, worker=self.worker, clock=clock),
                 graph=graph,
                 executor=executor,
                 spool=_made(settings.data / "spool"),
-                open_archive=partial(open_archive, self.archive_folder.resolve()),
+                open_archive=partial(open_archive, self.archive_folder.resolve(), settings.archive),
             )
             # What is there by now stays: without this, the collector took 50 to 65 µs for each page, and 23 with it.
             gc.collect()
@@ -185,6 +216,68 @@ class House:
             stack.callback(harvest.close)
             yield harvest
 
+    @contextmanager
+    def importing(self) -> Iterator[Archive]:
+        """The archive for appending crawls made elsewhere, to files that only the intake writes; it holds its own lock."""
+        from rehi.archive import Archive
+
+        shelf = open_shelf(self.archive_folder, self.settings.archive)
+        try:
+            yield Archive(
+                shelf,
+                file_bytes=self.settings.archive.file_bytes,
+                worker=f"{self.worker}-import",
+                software=f"rehi/{__version__}",
+                clock=utc_now,
+            )
+        finally:
+            shelf.close()
+
+    def adopt(self, path: Path) -> str:
+        """Let the archive know a file that stays where it is; its name there. It is only ever read."""
+        from rehi.engines.folder import sync_folder
+
+        target = path.resolve()
+        mark = hashlib.sha256(f"{self.worker} {target}".encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", target.name.partition(".")[0]).strip("-")[:80]
+        link = self.archive_folder / f"adopted-{stem}-{mark}.warc"
+        try:
+            _made(self.archive_folder)
+            with suppress(FileExistsError):
+                link.symlink_to(target)
+                sync_folder(self.archive_folder)
+        except OSError as error:
+            raise _translate(error, self.archive_folder) from error
+        return link.name
+
+    @property
+    def spool(self) -> Path:
+        """Where bodies lie that are too large for memory."""
+        return _made(self.settings.data / "spool")
+
+    def check_archive(self) -> str:
+        """One line on where the WARC files lie; an error says what is wrong there."""
+        from rehi.engines.folder import FolderShelf
+
+        shelf = open_shelf(self.archive_folder, self.settings.archive)
+        return str(self.archive_folder.resolve()) if isinstance(shelf, FolderShelf) else shelf.check()
+
+    def _note_upload(self, file: str, error: RehiError | None) -> None:
+        """Put a file that can't be brought to the bucket on the problems list, or take it off."""
+        from rehi.errors import ObjectDiffers, StoreUnreachable
+        from rehi.model.problem import Problem, Stage
+
+        for kind in (StoreUnreachable, ObjectDiffers):
+            if not isinstance(error, kind):
+                self.catalogue.strike_out(Stage.ARCHIVE, [file], code=kind.code)
+        if error is not None:
+            now = utc_now()
+            problem = Problem(
+                stage=Stage.ARCHIVE, code=error.code, subject=file, message=str(error), next_step=error.disposition,
+                advice=error.advice, first_at=now, last_at=now,
+            )  # fmt: skip
+            self.catalogue.note([problem])
+
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri
         graph: Graph = load("graph", uri.partition(":")[0])(
@@ -193,6 +286,19 @@ class House:
         if not writable:
             self._open.callback(graph.close)
         return graph
+
+
+def _said_of_crawl(settings: Settings) -> dict[str, str]:
+    """How pages were visited, for the ``warcinfo`` of each file; nothing of it is secret."""
+    fetch = settings.fetch
+    return {
+        "http-header-user-agent": fetch.user_agent,
+        "robots": "RFC 9309",
+        "delay": f"{fetch.delay:g} s between two requests to a host",
+        "max-bytes": str(fetch.max_bytes),
+        "connections": str(fetch.connections),
+        "revisit-policy": settings.revisit.policy,
+    }
 
 
 def _made(folder: Path) -> Path:

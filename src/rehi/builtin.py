@@ -11,8 +11,9 @@ from rehi.errors import SettingsError
 CATALOGUES = {"sqlite": "rehi.engines.sql:open_catalogue", "postgresql": "rehi.engines.sql:open_catalogue"}
 GRAPHS = {"oxigraph": "rehi.engines.oxigraph:open_graph"}
 EXECUTORS = {"local": "rehi.engines.local:LocalExecutor"}
+SHELVES = {scheme: "rehi.engines.bucket:open_shelf" for scheme in ("s3", "gs", "az")}
 
-_GROUPS = {"catalogue": CATALOGUES, "graph": GRAPHS, "executor": EXECUTORS}
+_GROUPS = {"catalogue": CATALOGUES, "graph": GRAPHS, "executor": EXECUTORS, "shelf": SHELVES}
 
 
 def load(group: str, name: str) -> Any:

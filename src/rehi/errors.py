@@ -9,6 +9,8 @@
     │   ├── EngineError                  an engine can't be reached or opened
     │   ├── DiskFull                     nothing more can be kept
     │   ├── NotFound                     there is nothing under this name
+    │   ├── BodyDropped                  the bytes of a version were dropped by a rule
+    │   ├── ComparisonError              versions can't be compared in the way that was asked for
     │   └── QueryError                   a query is wrong or took too much
     │       ├── QueryTimeout
     │       └── QueryTooLarge
@@ -32,7 +34,9 @@
     │   └── RedirectLoop     SKIP
     ├── ArchiveError
     │   ├── RecordDamaged    QUARANTINE  a record does not hold what its digest says
-    │   └── RecordMissing    QUARANTINE  its file or its place in it is gone
+    │   ├── RecordMissing    QUARANTINE  its file or its place in it is gone
+    │   ├── StoreUnreachable RETRY       the object store does not do now what it is asked for
+    │   └── ObjectDiffers    QUARANTINE  the object store has other bytes under a file's name
     └── ReadError                        one document can't be read
         ├── NotText          SKIP        a type that holds no text
         ├── Unreadable       QUARANTINE  broken beyond what its format forgives
@@ -106,6 +110,14 @@ class DiskFull(UserError):
 
 class NotFound(UserError):
     """There is nothing under this name."""
+
+
+class BodyDropped(UserError):
+    """The bytes of a version were dropped by a rule; what is known of it stays."""
+
+
+class ComparisonError(UserError):
+    """Versions can't be compared in the way that was asked for."""
 
 
 class QueryError(UserError):
@@ -202,7 +214,7 @@ class BadAnswer(FetchError):
 class HostDeferred(FetchError):
     """The host's robots.txt could not be had, so the whole host waits."""
 
-    advice = "robots.txt answers with a server error; until it doesn't, nothing there may be visited."
+    advice = "Until robots.txt can be had, or fetch.robots_unreachable is over, nothing there may be visited."
 
 
 class TooLarge(FetchError):
@@ -249,6 +261,19 @@ class RecordMissing(ArchiveError):
     """A record's file, or its place in the file, is gone."""
 
     advice = "Restore the file from a copy."
+
+
+class StoreUnreachable(ArchiveError):
+    """The object store can't be reached, or does not do what it is asked for."""
+
+    disposition = Disposition.RETRY
+    advice = "Files stay in the data folder until the store takes them. `rehi doctor` says what it answers."
+
+
+class ObjectDiffers(ArchiveError):
+    """The object store has other bytes under the name of a file."""
+
+    advice = "Two archives may write under one prefix: give one of them another in archive.uri. The local file stays."
 
 
 class ReadError(RehiError):

@@ -100,6 +100,12 @@ class FetchSettings(BaseModel):
     )
     max_redirects: int = Field(10, ge=0, description="Redirects followed one after another.")
     robots_ttl: float = Field(86_400.0, gt=0, description="Seconds for which a robots.txt is remembered.")
+    robots_unreachable: float = Field(
+        30 * 86_400.0,
+        gt=0,
+        description="Seconds for which a host waits whose robots.txt can't be had (no answer, 429 or 5xx); after that its "
+        "last known rules hold, or none.",
+    )
     retry_after: float = Field(
         3_600.0, gt=0, description="Seconds until a failed visit is tried again; doubled after each failure."
     )
@@ -149,6 +155,16 @@ class ArchiveSettings(BaseModel):
     model_config = _STRICT
 
     file_bytes: int = Field(1_000_000_000, gt=0, description="A WARC file is closed and the next begun at this size.")
+    uri: str = Field(
+        "",
+        description="Where files go when they are closed: `s3://bucket/prefix`, `gs://…` or `az://…`; by default they "
+        "stay in the data folder. Credentials are taken from the environment.",
+    )
+    endpoint: str = Field("", description="The address of the object store, if it is not the cloud's own.")
+    region: str = Field("", description="The region of the bucket, for `s3://`.")
+    local_bytes: int = Field(
+        10_000_000_000, ge=0, description="Bytes of files that stay in the data folder too when the bucket has them."
+    )
 
 
 class WorkSettings(BaseModel):

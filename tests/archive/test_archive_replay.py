@@ -96,11 +96,18 @@ def test_pywb_replays_pages_revisits_and_duplicates(
     archive.keep(make_visit("http://www.rehemaa.test/vana", b"", status=301, headers=(("Location", "/"),)))  # 12:00:05
     unmodified = make_visit("http://www.rehemaa.test/", b"", status=304, headers=())  # 12:00:06
     archive.keep_duplicate(unmodified, body=page)
+    last = page
+    for number in range(3):  # deltas lie among the records, which pywb passes over
+        last = archive.keep_change(make_visit("http://www.rehemaa.test/", PAGE + bytes([number])), base=last)
+        assert archive.fields_of(last).kind == "delta"
+    after = archive.keep(make_visit("http://www.rehemaa.test/", OTHER[::-1]))  # 12:00:10
+    assert after.file == page.file
     archive.sync()
     with replaying(folder, tmp_path / "pywb") as at:
         expected = {
             "20240309120001id_/http://www.rehemaa.test/": PAGE,
             "20240309120003id_/http://www.rehemaa.test/": PAGE,
+            "20240309120010id_/http://www.rehemaa.test/": OTHER[::-1],
             "20240309120002id_/http://www.rehemaa.test/muu?b=2&a=1": OTHER,
             "20240309120004id_/http://koopia.rehemaa.test/x.bin": OTHER,
         }

@@ -66,7 +66,7 @@ def history(
 
 
 def _compact(archive: Archive, dropped: list[RecordRef], *, at_once: bool = True) -> Any:
-    return archive.compact(archive.plan_compaction(dropped, at_once=at_once), now=NOON)
+    return archive.compact(archive.plan_compaction(dropped, at_once=at_once), worker="w1", now=NOON)
 
 
 def _stored(folder: Path) -> int:
@@ -159,7 +159,7 @@ def test_wherever_it_breaks_off_nothing_is_lost_and_the_next_one_finishes(
     broken = open_archive(shelf=shelf)
     plan = broken.plan_compaction(dropped, at_once=True)
     with pytest.raises(KeyboardInterrupt):
-        broken.compact(plan, now=NOON)
+        broken.compact(plan, worker="w1", now=NOON)
     for archived in (archive, open_archive()):
         assert [archived.open_body(ref).read() for ref, _ in kept] == [body for _, body in kept]
     _compact(open_archive(), dropped)
@@ -181,12 +181,12 @@ def test_a_damaged_file_is_named_and_nothing_happens(
     path.write_bytes(raw)
     plan = archive.plan_compaction([ref for ref, _ in refs[2:20]], at_once=True)
     with pytest.raises(RecordDamaged, match=path.name):
-        archive.compact(plan, now=NOON)
+        archive.compact(plan, worker="w1", now=NOON)
     assert not list(folder.glob("moves-*"))
     assert archive.open_body(refs[40][0]).read() == refs[40][1]
 
 
 def test_moves_that_can_t_be_understood_are_named(folder: Path, shelf: FolderShelf) -> None:
-    shelf.put("moves-00001.txt", [b"file a.warc.gz\n12 here\n"])
-    with pytest.raises(RecordDamaged, match=r"moves-00001\.txt"):
+    shelf.put("moves-00001-w1.txt", [b"file a.warc.gz\n12 here\n"])
+    with pytest.raises(RecordDamaged, match=r"moves-00001-w1\.txt"):
         FollowingShelf(shelf).open(RecordRef("a.warc.gz", 12, 5))

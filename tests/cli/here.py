@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,7 +16,8 @@ from rehi.cli import main
 def rehi(*words: str, data: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command as from a shell."""
     line = ["rehi", *(["--data", str(data)] if data else []), *words]
-    out, error, code = StringIO(), StringIO(), 0
+    out, error = (TextIOWrapper(BytesIO(), encoding="utf-8", newline="", write_through=True) for _ in range(2))
+    code = 0
     with (
         redirect_stdout(out),
         redirect_stderr(error),
@@ -27,4 +28,5 @@ def rehi(*words: str, data: Path | None = None, **environment: str) -> subproces
             main()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
-    return subprocess.CompletedProcess(line, code, out.getvalue(), error.getvalue())
+    said = [stream.detach().getvalue().decode() for stream in (out, error)]
+    return subprocess.CompletedProcess(line, code, *said)

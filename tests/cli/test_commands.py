@@ -14,6 +14,7 @@ import pytest
 
 from rehi.app import lock_folder
 from rehi.cli import COMMANDS
+from tests.cli import here
 from tests.conftest import Harvested
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -34,7 +35,7 @@ def rehi(*words: str, data: Path | None = None, **environment: str) -> subproces
 @pytest.fixture(scope="module")
 def run(harvested: Harvested) -> Run:
     def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return rehi(*words, data=harvested.settings.data, **environment)
+        return here.rehi(*words, data=harvested.settings.data, **environment)
 
     return run
 
@@ -49,7 +50,7 @@ def test_help_costs_next_to_nothing() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples_and_json(name: str) -> None:
-    result = rehi(name, "--help")
+    result = here.rehi(name, "--help")
     assert result.returncode == 0
     assert f"rehi {name}" in result.stdout
     assert "Examples:" in result.stdout
@@ -67,10 +68,7 @@ def test_a_query_prints_a_table_for_people(run: Run) -> None:
 def test_a_query_from_a_file_prints_every_format(run: Run, tmp_path: Path, form: str, begins: str) -> None:
     file = tmp_path / "q.rq"
     file.write_text("SELECT ?name WHERE { ?who foaf:name ?name } LIMIT 3", encoding="utf-8")
-    result = subprocess.run(
-        [*run("query", "-f", str(file), "--format", form).args], capture_output=True, timeout=60, check=True
-    )
-    assert result.stdout.decode().startswith(begins)
+    assert run("query", "-f", str(file), "--format", form).stdout.startswith(begins)
 
 
 def test_an_ask_is_answered_with_yes_or_no(run: Run) -> None:
@@ -108,7 +106,7 @@ def test_the_doctor_finds_everything_well(run: Run) -> None:
 
 
 def test_the_doctor_says_what_to_do(tmp_path: Path) -> None:
-    result = rehi("doctor", "--json", data=tmp_path, REHI_CATALOGUE="postgresql://127.0.0.1:1/none")
+    result = here.rehi("doctor", "--json", data=tmp_path, REHI_CATALOGUE="postgresql://127.0.0.1:1/none")
     assert result.returncode == 1
     (catalogue,) = [check for check in json.loads(result.stdout) if check["what"] == "catalogue"]
     assert not catalogue["ok"]
@@ -126,18 +124,18 @@ def test_a_source_waits_its_turn_while_another_is_taken_in(tmp_path: Path) -> No
     source.write_text("http://a.test/\n", encoding="utf-8")
     (tmp_path / "d").mkdir()
     with lock_folder(tmp_path / "d", name="intake.lock"):
-        result = rehi("add", str(source), data=tmp_path / "d")
+        result = rehi("add", str(source), data=tmp_path / "d")  # the lock is kept from another process
     assert result.returncode == 0
     assert "after it" in result.stdout
-    assert json.loads(rehi("add", str(source), "--json", data=tmp_path / "d").stdout)["state"] == "done"
+    assert json.loads(here.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)["state"] == "done"
 
 
 def test_a_source_that_is_done_is_not_read_twice(tmp_path: Path) -> None:
     source = tmp_path / "list.txt"
     source.write_text("http://a.test/\nhttp://b.test/\n", encoding="utf-8")
-    first = json.loads(rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
-    second = json.loads(rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
-    third = json.loads(rehi("add", str(source), "--again", "--json", data=tmp_path / "d").stdout)
+    first = json.loads(here.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
+    second = json.loads(here.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
+    third = json.loads(here.rehi("add", str(source), "--again", "--json", data=tmp_path / "d").stdout)
     assert first == second
     assert first["counts"]["accepted"] == 2
     assert third["id"] != first["id"]

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.conftest import Harvested
 from tests.serve.slow_web import SLOW, slow_settings, slow_urls, slow_web, wait_for, write_config
 
 HOST = "www.rehemaa.test"
+PAGES = 7
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +158,36 @@ def test_problems_say_since_when(data: Path) -> None:
     assert "last (UTC)" in words
 
 
+def test_problems_are_counted_by_class_and_listed_by_it(data: Path) -> None:
+    found = json.loads(rehi("problems", "--limit", "1000", "--json", data=data).stdout)
+    counted = {(one["stage"], one["code"]): one["problems"] for one in found["classes"]}
+    assert len(counted) > 8
+    assert Counter((one["stage"], one["code"]) for one in found["problems"]) == counted
+    assert [one["problems"] for one in found["classes"]] == sorted(counted.values(), reverse=True)
+    for row in found["problems"]:
+        assert row["code"]
+        assert row["count"] >= 1
+        assert row["first_at"] <= row["last_at"]
+        assert row["next_step"] in {"retry", "skip", "quarantine"}
+        assert row["advice"]
+    slow = json.loads(rehi("problems", "--code", "timed-out", "--json", data=data).stdout)
+    assert slow["total"] == counted["fetch", "timed-out"] == len(slow["problems"])
+    assert {row["code"] for row in slow["problems"]} == {"timed-out"}
+    words = rehi("problems", "--code", "Timed-Out", "--limit", "1", data=data).stdout
+    assert words.index("how many") < words.index("where")
+    assert "bad-status" not in words
+    assert "Raise fetch.timeout" in words
+    assert f"{slow['total'] - 1} more; raise --limit" in words
+
+
+def test_a_class_that_there_is_not_is_said_with_those_that_there_are(data: Path, tmp_path: Path) -> None:
+    words = rehi("problems", "--code", "timed\x1bout", data=data).stdout
+    assert words.startswith("No problems of the class timed\ufffdout; there are ")
+    assert "timed-out" in words
+    assert rehi("problems", "--stage", "graph", data=data).stdout == "No problems.\n"
+    assert rehi("problems", "--code", "timed-out", data=tmp_path).stdout == "No problems.\n"
+
+
 def test_a_source_has_a_policy_and_a_priority(tmp_path: Path) -> None:
     log, folder = tmp_path / "list.txt", tmp_path / "d"
     log.write_text("http://a.test/\nhttp://b.test/\n", encoding="utf-8")
@@ -199,7 +231,7 @@ def test_a_dry_run_says_how_much_and_how_long(data: Path) -> None:
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[WorldServer]:
-    with slow_web(pages=12) as server:
+    with slow_web(pages=PAGES) as server:
         yield server
 
 
@@ -225,12 +257,12 @@ def test_an_update_that_is_stopped_goes_on_with_the_next(tmp_path: Path, slow: S
         stopped = json.loads(process.communicate(timeout=30)[0])
     assert process.returncode == 130
     assert (stopped["kind"], stopped["state"]) == ("ordered", "stopped")
-    assert 0 < stopped["counts"]["visited"] < 12
+    assert 0 < stopped["counts"]["visited"] < PAGES
     with begin(config, "update", "--json") as process:
         whole = json.loads(process.communicate(timeout=60)[0])
     assert process.returncode == 0
-    assert (whole["state"], whole["due"], whole["counts"]["visited"]) == ("done", 12, 12)
-    assert whole["counts"]["first"] + stopped["counts"]["first"] == 12
+    assert (whole["state"], whole["due"], whole["counts"]["visited"]) == ("done", PAGES, PAGES)
+    assert whole["counts"]["first"] + stopped["counts"]["first"] == PAGES
 
 
 def test_an_update_is_left_to_the_rehi_that_works_here(slow: Settings, web: WorldServer) -> None:
@@ -238,14 +270,14 @@ def test_an_update_is_left_to_the_rehi_that_works_here(slow: Settings, web: Worl
         service = Service(house)
         service.start()
         try:
-            wait_for(lambda: house.catalogue.totals(now=house.catalogue.clock()).documents == 12)
+            wait_for(lambda: house.catalogue.totals(now=house.catalogue.clock()).documents == PAGES)
             result = elsewhere("update", "--host", SLOW, "--json", data=slow.data)
         finally:
             service.stop()
         row = json.loads(result.stdout)
         assert result.returncode == 0, result.stderr
         assert (row["kind"], row["state"]) == ("ordered", "done")
-        assert row["counts"]["visited"] == row["counts"]["unchanged"] == 12
+        assert row["counts"]["visited"] == row["counts"]["unchanged"] == PAGES
         assert house.catalogue.updates(Page())[0][0].id >= row["id"]
 
 

@@ -98,9 +98,40 @@ def test_a_host_in_trouble_is_deferred(status: int) -> None:
 
 @pytest.mark.parametrize(("days", "deferred"), [(0, True), (29, True), (30, False), (400, False)])
 def test_after_a_month_of_trouble_a_host_has_no_robots_txt(days: int, deferred: bool) -> None:
-    rules = RobotRules(Robots(status=503, text="", fetched_at=NOW), failing_since=NOW - timedelta(days=days))
+    robots = Robots(status=503, text="", fetched_at=NOW, failing_since=NOW - timedelta(days=days))
+    rules = RobotRules(robots)
     assert rules.deferred == deferred
     assert rules.allows("http://x.test/a") != deferred
+    assert RobotRules(robots, unreachable=400 * 86_400 + 1).deferred
+    assert RobotRules(robots, unreachable=1).deferred == (days == 0)
+
+
+def test_after_a_month_of_trouble_the_rules_hold_that_were_last_known() -> None:
+    text = "User-agent: *\nDisallow: /a\nCrawl-delay: 9"
+    before = Robots(status=200, text=text, fetched_at=NOW - timedelta(days=40))
+    lost = read_robots(_visit(b"", 503), NOW - timedelta(days=31), before=before)
+    assert (lost.text, lost.failing_since) == (text, NOW - timedelta(days=31))
+    waiting = RobotRules(lost)
+    assert (waiting.deferred, waiting.crawl_delay, waiting.group_text) == (True, None, "")
+    assert not waiting.allows("http://x.test/b")
+    rules = RobotRules(read_robots(_visit(b"", 500), NOW, before=lost))
+    assert (rules.deferred, rules.crawl_delay) == (False, 9.0)
+    assert rules.allows("http://x.test/b")
+    assert not rules.allows("http://x.test/a")
+
+
+def test_since_when_a_robots_txt_can_not_be_had() -> None:
+    nobody = Visit(url="http://x.test/robots.txt", started_at=NOW, seconds=1.0, error=TimedOut("x"))
+    assert read_robots(nobody, NOW).failing_since == NOW
+    assert read_robots(_visit(b"", 404), NOW).failing_since is None
+    older = Robots(status=0, text="", fetched_at=NOW - timedelta(days=2))  # from before that was remembered
+    lost = read_robots(nobody, NOW, before=older)
+    assert lost.failing_since == NOW - timedelta(days=2)
+    assert read_robots(_visit(b"", 429), NOW + timedelta(days=1), before=lost).failing_since == lost.failing_since
+    for status in (200, 404):
+        found = read_robots(_visit(b"User-agent: *", status), NOW, before=lost)
+        assert found.failing_since is None
+        assert read_robots(nobody, NOW, before=found).failing_since == NOW
 
 
 def test_the_rules_of_an_origin_stand_at_its_root() -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.errors import TimedOut
-from rehi.fetch.likeness import is_alike, likeness, looks_soft, probe_of, probe_url, unlikeness
+from rehi.fetch.likeness import front_url, is_alike, is_shell, likeness, looks_soft, probe_of, probe_url, unlikeness
 from rehi.model.host import Probe
 from rehi.model.visit import Answer, Visit
 from rehi.testing.world import START, World
@@ -153,11 +153,26 @@ def test_the_shell_of_an_application_is_no_error() -> None:
     assert not looks_soft(made_up(shell), url=f"{ORIGIN}/andmed/7", probe=probe)
 
 
-def test_a_host_that_shows_its_front_page_for_everything_can_not_be_told() -> None:
+def test_an_application_that_shows_its_front_page_for_everything_can_not_be_told(probe: Probe) -> None:
     front = _page("Metsavald", "<p>Tere tulemast valla kodulehele, mis näitab alati ühte ja sama lehte.</p>")
+    address = front_url(f"{ORIGIN}/")
+    assert address == f"{ORIGIN}/"
     url = probe_url(ORIGIN, now=NOW)
-    probe = probe_of(_visit(url, made_up(front)), now=NOW, front=_likeness(front, f"{ORIGIN}/"))
-    assert not looks_soft(made_up(front), url=f"{ORIGIN}/andmed/7", probe=probe)
+    everywhere = probe_of(_visit(url, made_up(front)), now=NOW)
+    answer = made_up(front)
+    assert is_shell(_visit(address, answer), probe=everywhere)
+    assert answer.body.closed
+    assert not is_shell(_visit(address, made_up(front)), probe=probe)
+    assert not is_shell(_visit(address, made_up(front)), probe=None)
+    assert not is_shell(_visit(address, made_up(front, status=404)), probe=everywhere)
+    assert not is_shell(Visit(url=address, started_at=NOW, seconds=1.0, error=TimedOut("x")), probe=everywhere)
+
+
+def test_a_front_page_without_scripts_that_is_shown_for_everything_is_an_error_elsewhere() -> None:
+    front = re.sub(rb"<script.*?</script>", b"", _page("Metsavald", "<p>Tere tulemast valla kodulehele.</p>"))
+    everywhere = probe_of(_visit(probe_url(ORIGIN, now=NOW), made_up(front)), now=NOW)
+    assert not is_shell(_visit(f"{ORIGIN}/", made_up(front)), probe=everywhere)
+    assert looks_soft(made_up(front), url=f"{ORIGIN}/andmed/7", probe=everywhere)
 
 
 def test_a_page_beyond_all_measure_is_no_error_page() -> None:

@@ -19,6 +19,7 @@ from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import load_settings
 from tests.conftest import Harvested
+from tests.serve.kept_web import KeptWeb, kept_web
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,18 @@ def address(harvested: Harvested) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def ask(address: str) -> Ask:
     return ask_at(address)
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptWeb]:
+    """A service over a history that was made by hand."""
+    with kept_web(tmp_path_factory.mktemp("kept") / "data") as web:
+        yield web
+
+
+@pytest.fixture(scope="session")
+def ask_kept(kept: KeptWeb) -> Ask:
+    return ask_at(kept.address)
 
 
 @pytest.fixture

@@ -60,6 +60,19 @@ def test_an_entity_is_found_by_the_beginning_of_its_name_in_any_case(ask: Ask) -
     assert one["documents"] == entity["documents"]
 
 
+def test_problems_are_counted_by_class_and_narrowed_down(ask: Ask) -> None:
+    everything = ask("/api/problems?limit=1000").json
+    counted = {(one["stage"], one["code"]): one["problems"] for one in everything["classes"]}
+    assert sum(counted.values()) == everything["total"] == len(everything["problems"])
+    few = ask("/api/problems?code=timed-out&stage=fetch&limit=1").json
+    assert few["total"] == counted["fetch", "timed-out"]
+    assert [row["code"] for row in few["problems"]] == ["timed-out"]
+    assert {one["stage"] for one in few["classes"]} == {"fetch"}
+    nothing = ask("/api/problems?code=%00%25'--").json
+    assert (nothing["total"], nothing["problems"]) == (0, [])
+    assert nothing["classes"] == everything["classes"]
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [

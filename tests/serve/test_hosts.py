@@ -15,11 +15,12 @@ from rehi.model.listing import DocumentFilter
 from rehi.model.listing import Page as Part
 from rehi.serve import running
 from rehi.service import Service
-from tests.cli.test_commands import rehi
+from tests.cli.here import rehi
 from tests.serve.conftest import Ask
 from tests.serve.slow_web import SLOW, asked_after, slow_settings, slow_urls, slow_web, wait_for
 
 AT_ONCE = 1.5  # seconds
+A_WHILE = 0.8  # seconds in which the slow host would be asked twice
 HOST = "www.rehemaa.test"
 
 
@@ -132,6 +133,17 @@ def test_the_list_leads_to_a_host_and_its_rules(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("www.lepaoja.test")
 
 
+def test_a_host_whose_robots_txt_can_not_be_had_says_since_when_and_until_when(ask: Ask, page: Page) -> None:
+    rows = ask("/api/hosts?limit=1000").json["hosts"]
+    reports = [ask(f"/api/hosts/{row['origin'].partition('://')[2]}").json[0] for row in rows if row["failures"]]
+    report = next(found for found in reports if found["robots_waits_until"])
+    since = report["facts"]["robots_failing_since"]
+    page.goto(f"/hosts/{report['facts']['row']['origin'].partition('://')[2]}")
+    shown = page.locator("[id^=robots-]")
+    expect(shown).to_contain_text(f"can't be had since {since[:10]} {since[11:19]} UTC")
+    expect(shown).to_contain_text(f"or until {report['robots_waits_until'][:10]}")
+
+
 def test_wrong_hours_are_explained_on_a_page(page: Page) -> None:
     page.goto(f"/hosts/{HOST}")
     page.get_by_label("Hours, as in 20:00-06:00").fill("<b>never</b>")
@@ -155,7 +167,7 @@ def test_a_host_is_left_alone_at_once_and_visited_again(browser: Browser, tmp_pa
                 left_at = time.monotonic()
                 expect(page.locator("[id^=state-]")).to_contain_text("Left alone by order: <i>they asked</i>")
                 expect(page.locator("pre")).to_contain_text("Disallow: /<script>alert(1)</script>")
-                time.sleep(AT_ONCE + 1.5)
+                time.sleep(AT_ONCE + A_WHILE)
                 assert [late for late in asked_after(server, left_at) if late > AT_ONCE] == []
 
                 seen = server.counts[SLOW]
@@ -167,7 +179,7 @@ def test_a_host_is_left_alone_at_once_and_visited_again(browser: Browser, tmp_pa
                 left_at = time.monotonic()
                 assert "left alone by order: rahu" in left.stdout
                 assert "\x1b" not in left.stdout
-                time.sleep(AT_ONCE + 1.5)
+                time.sleep(AT_ONCE + A_WHILE)
                 assert [late for late in asked_after(server, left_at) if late > AT_ONCE] == []
                 rows, _ = house.catalogue.documents(DocumentFilter(), Part(limit=100))
                 assert any(row.state == "waiting" for row in rows), "it was over before it could be tried"

@@ -64,6 +64,22 @@ def test_problems_are_read_by_stage(page: Page) -> None:
     expect(page.locator("ul.problems li").first).to_contain_text("first 20")
 
 
+def test_problems_are_counted_by_class_and_read_by_it(page: Page) -> None:
+    page.goto("/problems")
+    classes = page.get_by_role("group", name="Classes")
+    assert classes.get_by_role("link").count() > 8
+    slow = classes.get_by_role("link", name="timed-out")
+    many = int(slow.locator("b").inner_text())
+    slow.click()
+    expect(page.locator("ul.problems li")).to_have_count(many)
+    expect(slow).to_have_attribute("aria-current", "page")
+    first = page.locator("ul.problems li").first
+    for words in ("timed-out", "time", "first 20", "last 20", "next: retry", "Raise fetch.timeout"):
+        expect(first).to_contain_text(words)
+    page.goto("/problems?code=%3Ci%3Enone")
+    expect(page.get_by_role("main")).to_contain_text("No problems of the class <i>none; there are ")
+
+
 def test_pages_that_are_not_there_say_so_politely(page: Page) -> None:
     answer = page.request.get("/documents/987654321", headers={"accept": "text/html"})
     assert answer.status == 404

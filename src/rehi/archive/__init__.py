@@ -1,15 +1,18 @@
 """The archive: every exchange as it was, in WARC 1.1 files that are only ever appended to."""
 
 from rehi.archive.body import RecordHeaders, open_body, read_headers
+from rehi.archive.compaction import Compacted
 from rehi.archive.derived import DerivedFiles, write_reading
 from rehi.archive.http_head import HttpHead
 from rehi.archive.keeper import Archive
 from rehi.archive.recovery import Torn, recover
+from rehi.archive.tombstone import is_tombstone, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.archive.walk import Bad, Found, Kept, Walk
 
 __all__ = [
     "Archive",
     "Bad",
+    "Compacted",
     "DerivedFiles",
     "Found",
     "HttpHead",
@@ -17,8 +20,13 @@ __all__ = [
     "RecordHeaders",
     "Torn",
     "Walk",
+    "is_tombstone",
     "open_body",
     "read_headers",
+    "read_tombstone",
+    "read_tombstones",
     "recover",
+    "tombstone_files",
     "write_reading",
+    "write_tombstones",
 ]

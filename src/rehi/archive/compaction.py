@@ -81,8 +81,10 @@ def new_name(file: str) -> str:
     return f"{match[1]}-c{int(match[2] or 0) + 1}{SUFFIX}"
 
 
-def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_once: bool) -> Plan:
+def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> Plan:
     """What is to be done that these bodies may go, as far as they lie in files that are sealed.
+
+    Of a place that workers share, each writes only its own files anew, so that no two write the same.
 
     It goes through all files, to see what stands on what. Unless it is done ``at_once``, with nobody writing, a body goes
     only if nothing stood on it before this compaction: somebody may be writing a delta on it at this moment.
@@ -90,17 +92,18 @@ def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_o
     clean_up(shelf)
     names = {name for name, _ in shelf.files()}
     sizes = {file: size for file, size in shelf.files() if file.endswith(SUFFIX)}
-    sealed = {file for file in sizes if index_name(file) in names}
+    own = re.compile(rf".*-{re.escape(only_of)}-[0-9]+(-c[0-9]+)?\.warc\.gz" if only_of else ".*")
+    sealed = {file for file in sizes if index_name(file) in names and own.fullmatch(file)}
     places = [place for ref in dropped if (place := shelf.find(ref) or ref).file in sizes]
     condemned = frozenset(place for place in places if place.file in sealed and _is_body(shelf, place))
     standing = dict(_standing_on(shelf, sizes, condemned))
     rebased = {child for child in standing if child not in condemned and child.file in sealed}
     needed: set[RecordRef] = set()
     for child in standing.keys() - condemned:
-        place: RecordRef | None = standing[child] if child not in rebased or not at_once else None
-        while place is not None:  # what is needed still stands on what it stood on
-            needed.add(place)
-            place = standing.get(place)
+        base = standing[child] if child not in rebased or not at_once else None
+        while base is not None:  # what is needed still stands on what it stood on
+            needed.add(base)
+            base = standing.get(base)
     changes: dict[str, tuple[set[int], set[int]]] = {}
     for place in condemned - needed:
         changes.setdefault(place.file, (set(), set()))[0].add(place.offset)
@@ -134,6 +137,7 @@ def compact(
     shelf: FollowingShelf,
     plan: Plan,
     *,
+    worker: str,
     now: datetime,
     spool: Path | None = None,
     on_file: Callable[[str], None] = lambda _: None,
@@ -152,7 +156,7 @@ def compact(
         result.files, result.bodies = result.files + 1, result.bodies + len(part.dropped)
         result.rebased += len(part.rebased)
     if moves:
-        shelf.put(shelf.next_name, write_moves(moves, now=now))
+        shelf.put(shelf.next_name(worker), write_moves(moves, now=now))
         shelf.look()
         clean_up(shelf)
     return result

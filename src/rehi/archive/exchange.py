@@ -74,10 +74,10 @@ class Exchange:
     def revisit(self, original: RecordFields) -> Iterable[bytes]:
         """The answer's head, and where its body was kept before."""
         answer, url, digest = self._answer, self._visit.url, original.payload_digest
-        if original.kind not in ("response", DELTA) or digest is None:
+        if original.kind not in ("response", DELTA):
             raise ArchiveError(f"a {original.kind or 'nameless'} record can't stand for the body of {url}")
         unmodified = answer.status == NOT_MODIFIED
-        if not unmodified and digest != answer.digest:
+        if not unmodified and digest not in (answer.digest, None):  # None: one that another archive has written
             raise ArchiveError(f"the body of {url} is not the one that it is said to repeat")
         block = answer_head(answer, size=None if unmodified else answer.size)
         fields = (
@@ -85,7 +85,7 @@ class Exchange:
             ("WARC-Refers-To", original.get("WARC-Record-ID")),
             ("WARC-Refers-To-Target-URI", original.url),
             ("WARC-Refers-To-Date", original.get("WARC-Date")),
-            ("WARC-Payload-Digest", digest),
+            ("WARC-Payload-Digest", digest or (original.get("WARC-Payload-Digest") if unmodified else answer.digest)),
             *block_fields(block, "application/http; msgtype=response"),
         )
         return [pack_record(self._answer_lines() + field_lines(fields), block)]

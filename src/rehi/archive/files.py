@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from rehi.archive.record import block_fields, record_id, warc_date, write_record
+from rehi.archive.seal import index_name
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
 
@@ -90,11 +91,14 @@ class FileSeries:
         return self._file
 
     def _resume(self) -> None:
-        """Find this worker's last file, which is gone on with while it is small enough."""
-        for file, size in self._shelf.files():
+        """Find this worker's last file, which is gone on with while it is small enough and not sealed."""
+        files = dict(self._shelf.files())
+        for file, size in files.items():
             match = self._pattern.fullmatch(file)
             if match and int(match[1]) >= self._number:
                 self._number, self._file, self._end = int(match[1]), file, size
+        if index_name(self._file) in files:  # as when files are to be larger than they were
+            self._abandoned.add(self._file)
 
     def _warcinfo(self, file: str) -> Iterator[bytes]:
         said = {**self._info, "format": "WARC File Format 1.1", "conformsTo": _CONFORMS_TO}

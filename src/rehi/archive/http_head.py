@@ -52,6 +52,13 @@ def answer_head(answer: Answer, *, size: int | None) -> bytes:
     return _encode(f"HTTP/{_spelling(answer)} {answer.status:03}{reason}", _describing(answer.headers, size))
 
 
+def write_head(head: HttpHead, *, size: int | None) -> bytes:
+    """A head that was read from a record, so that it describes a decoded body of that size, as ``answer_head`` does."""
+    reason = f" {head.reason}" if head.reason else ""
+    spelling = "1.0" if head.version == "1.0" else "1.1"
+    return _encode(f"HTTP/{spelling} {head.status:03}{reason}", _describing(head.headers, size))
+
+
 def read_http_head(stream: BinaryIO, length: int) -> tuple[HttpHead, int]:
     """The head at the start of a block, and how many bytes it took."""
     limit = min(length, MAX_HEAD)

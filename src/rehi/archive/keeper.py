@@ -87,15 +87,21 @@ class Archive:
         """Index a finished file and bring it to where it stays."""
         seal_file(self._shelf, file, size, spool=spool)
 
-    def plan_compaction(self, dropped: Iterable[RecordRef], *, at_once: bool) -> Plan:
+    def plan_compaction(self, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> Plan:
         """What is to be done that these bodies may go; ``at_once`` if nobody writes meanwhile."""
-        return plan_compaction(self._shelf, dropped, at_once=at_once)
+        return plan_compaction(self._shelf, dropped, at_once=at_once, only_of=only_of)
 
     def compact(
-        self, plan: Plan, *, now: datetime, spool: Path | None = None, on_file: Callable[[str], None] = lambda _: None
+        self,
+        plan: Plan,
+        *,
+        worker: str,
+        now: datetime,
+        spool: Path | None = None,
+        on_file: Callable[[str], None] = lambda _: None,
     ) -> Compacted:
         """Write the files of a plan anew, while everybody reads on."""
-        return compact(self._shelf, plan, now=now, spool=spool, on_file=on_file)
+        return compact(self._shelf, plan, worker=worker, now=now, spool=spool, on_file=on_file)
 
     def fields_of(self, ref: RecordRef) -> RecordFields:
         """What a record says in its named fields."""

@@ -18,7 +18,7 @@ from rehi.errors import RecordDamaged, RecordMissing, StoreUnreachable
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
 
-_NAME = re.compile(r"moves-([0-9]{5,})\.txt")
+_NAME = re.compile(r"moves-([0-9]{5,})-[A-Za-z0-9_-]+\.txt")
 
 MOMENT = 2.0  # seconds; another worker's files are asked for with every page, and a bucket lists for money
 
@@ -55,7 +55,7 @@ class FollowingShelf:
         if monotonic() - self._looked_at >= MOMENT:
             self._looked_at = monotonic()
             with suppress(StoreUnreachable):
-                self._look_again()
+                self.look()
         return file in self._moved
 
     def set_aside(self, file: str, offset: int) -> None:
@@ -114,11 +114,10 @@ class FollowingShelf:
         """When records were last moved."""
         return self._moved_at
 
-    @property
-    def next_name(self) -> str:
-        """What the next file of moves is called."""
+    def next_name(self, worker: str) -> str:
+        """What the next file of moves is called; workers that share a place don't write over each other's."""
         numbers = [int(match[1]) for name in self._read if (match := _NAME.fullmatch(name))]
-        return f"moves-{max(numbers, default=0) + 1:05}.txt"
+        return f"moves-{max(numbers, default=0) + 1:05}-{worker}.txt"
 
     def _take_in(self, stream: BinaryIO, name: str) -> None:
         places: Places = {}

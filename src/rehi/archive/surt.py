@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 MAX_LENGTH = (
@@ -34,6 +35,7 @@ _PATH_SESSIONS = tuple(
 )
 
 
+@lru_cache(maxsize=16)  # the versions of a URL come one after the other
 def surt(url: str) -> str:
     """The sort key of a URL, the same as the field's tools make; never with a blank in it, whatever the URL is."""
     if not url:

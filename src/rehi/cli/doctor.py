@@ -60,6 +60,7 @@ def _examine(house: House) -> Iterator[Check]:
     yield _files()
     yield _engine("catalogue", lambda: house.catalogue.check(), "check the setting `catalogue`")
     yield _engine("graph", lambda: house.graph.check(), "check the setting `graph`")
+    yield _engine("archive", lambda: house.check_archive(), "check the settings under `archive`, and the credentials")
     yield _engine("fetch", _libcurl, "install pycurl from its wheel")
     yield _engine("names", _estonian, "install estnltk from its wheel")
     yield _port(house)

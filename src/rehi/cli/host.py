@@ -117,7 +117,7 @@ def _facts(report: HostReport) -> list[tuple[str, str]]:
         ("connections", f"{report.connections}{' (by order)' if facts.orders.connections else ''}"),
         ("hours", f"{report.hours or 'always'}{' (by order)' if facts.orders.hours else ''}"),
         ("failures in a row", str(row.failures)),
-        ("robots.txt", _robots(report)),
+        ("robots.txt", report.robots),
         ("TLS", "verified" if report.verifies_tls else "NOT verified, by an exception in the settings"),
         ("proxy", "by the settings" if report.uses_proxy else "none"),
         ("extra headers", ", ".join(report.extra_headers) or "none"),
@@ -135,14 +135,6 @@ def _pause(report: HostReport) -> str:
     if report.facts.row.strain > 1:
         parts.append(f"{report.facts.row.strain:.1f} times as long as usual since it was overloaded")
     return "; ".join(parts)
-
-
-def _robots(report: HostReport) -> str:
-    facts = report.facts
-    if facts.robots_at is None or facts.robots_status is None:
-        return "not asked for yet"
-    answered = f"status {facts.robots_status}" if facts.robots_status else "no answer"
-    return f"{answered}, {facts.robots_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _neighbours(origins: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""``rehi source``: the sources, and when their pages are visited again."""
+"""``rehi source``: the sources, when their pages are visited again, and which versions are kept."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ COUNTS = ("lines", "accepted", "rejected", "malformed", "visited")
     help='"adaptive", "fixed 0 1 1 * *" (a cron expression), "odarchive" or "latency 15m"; empty for the setting.',
 )
 @click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="How much its pages matter.")
+@click.option(
+    "--keep",
+    metavar="RULE",
+    help='"all", "last 5", "one per month" (day, week, year), "last 5 and one per month", or "references".',
+)
 @json_option
 @click.pass_context
-def command(ctx: click.Context, number: int | None, policy: str | None, priority: str | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, number: int | None, policy: str | None, priority: str | None, keep: str | None, as_json: bool
+) -> None:
     """Show the sources with their policies, priorities and counts; set those of source N.
 
     A policy says when pages are visited again; it holds from each page's next visit on. The priority says whose turn
-    comes more often when there are more visits to make than there is time for.
+    comes more often when there are more visits to make than there is time for. The rule of --keep says which versions
+    are worth their room: nothing goes before `rehi archive prune`.
 
     \b
     Examples:
@@ -30,26 +38,29 @@ def command(ctx: click.Context, number: int | None, policy: str | None, priority
       rehi source 3 --policy "fixed 0 1 1 * *"
       rehi source 3 --policy "latency 15m" --priority high
       rehi source 3 --policy ""
+      rehi source 3 --keep "last 5 and one per month"
     """
-    from rehi.desk.revisiting import order_policy, priority_of
+    from rehi.desk.retaining import check_keep, keep_of, order_keep
+    from rehi.desk.revisiting import check_policy, order_policy, priority_of
 
-    if number is None and (policy is not None or priority is not None):
+    if number is None and (policy is not None or priority is not None or keep is not None):
         raise click.UsageError("say which source: rehi source N --policy …; `rehi source` lists them")
+    check_policy(policy, priority)  # all of it, before any of it is set
+    check_keep(keep or "")
     with open_house(ctx) as house:
-        if number is None:
-            shown = list(house.catalogue.sources())
-        elif policy is None and priority is None:
-            shown = [house.catalogue.source(number)]
-        else:
+        shown = list(house.catalogue.sources()) if number is None else [house.catalogue.source(number)]
+        if number is not None and (policy is not None or priority is not None):
             shown = [order_policy(house, number, policy=policy, priority=priority)]
+        if number is not None and keep is not None:
+            shown = [order_keep(house, number, keep)]
         if as_json:
             show_json(shown if number is None else shown[0])
             return
         default = f"{house.settings.revisit.policy} (the setting)"
         rows = [
-            (str(row.id), row.name, row.kind, row.state, row.policy or default, priority_of(row),
+            (str(row.id), row.name, row.kind, row.state, row.policy or default, priority_of(row), keep_of(row),
              *(int(row.counts.get(what, 0)) for what in COUNTS))
             for row in shown
         ]  # fmt: skip
-        columns = ("no.", "name", "kind", "state", "policy", "priority", *COUNTS)
+        columns = ("no.", "name", "kind", "state", "policy", "priority", "keeps", *COUNTS)
         show_table(columns, rows, empty="There is no source yet. Add one with: rehi add FILE")

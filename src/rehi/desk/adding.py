@@ -18,11 +18,13 @@ from rehi.sources import detect, normalise, open_lines, read_source
 from rehi.sources.intake import take_in
 
 
-def enter(house: House, given: str, *, again: bool = False) -> Source:
-    """Enter a file, the address of a log or a list, or the address of a single page."""
+def enter(house: House, given: str, *, again: bool = False, in_place: bool = False) -> Source:
+    """Enter a file, the address of one, or the address of a single page."""
     if not re.match(r"[a-z][a-z0-9+.-]*://", given, re.IGNORECASE):
         path = Path(given)
-        return enter_file(house, path, name=path.name, again=again)
+        return enter_file(house, path, name=path.name, again=again, in_place=in_place)
+    if in_place:
+        raise SourceError(f"{given} can't be left in place; that is for WARC files on this machine")
     url = normalise(given)
     if url is None or not url.startswith(("http://", "https://")):
         raise SourceError(f"{given} is not a URL that can be visited; it must begin with http:// or https://")
@@ -34,9 +36,13 @@ def enter(house: House, given: str, *, again: bool = False) -> Source:
         return house.catalogue.add_source(kind=SourceKind.PAGE, name=url, location="", size=0, now=utc_now())
 
 
-def enter_file(house: House, path: Path, *, name: str, again: bool = False) -> Source:
+def enter_file(house: House, path: Path, *, name: str, again: bool = False, in_place: bool = False) -> Source:
     """Enter a file as a source; ``again`` enters it a second time, with statistics of its own."""
     kind = detect(path)
+    if in_place:
+        if kind is not SourceKind.WARC:
+            raise SourceError(f"{path} can't be left in place; that is for WARC files")
+        kind = SourceKind.WARC_IN_PLACE
     taken = {source.name for source in house.catalogue.sources()} if again else set()
     number, fresh = 1, name
     while fresh in taken:
@@ -77,6 +83,11 @@ def _read_lines(
     if source.kind is SourceKind.PAGE:
         counts = {"lines": 1.0, "accepted": 1.0}
         house.catalogue.take_in(source, [source.name], position=1, counts=counts, now=utc_now())
+        return
+    if source.kind.is_crawl:
+        from rehi.desk.importing import import_crawl
+
+        import_crawl(house, source, on_progress=on_progress, cancelled=cancelled)
         return
     with open_lines(Path(source.location)) as lines:
         findings = read_source(source.kind, lines, start=source.position)

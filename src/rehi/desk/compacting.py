@@ -33,21 +33,36 @@ def compact_archive(house: House, *, on_file: Callable[[str], None] = lambda _: 
         if not alone and last is not None and now - last < GRACE:
             wait = f"Somebody harvests, and the last compaction was less than an hour ago: come again at {last + GRACE:%H:%M} UTC."
             return Compaction(Compacted(), (wait,))
-        elsewhere = [file.name for file in house.catalogue.known_files() if not archive.has_file(file.name)]
+        elsewhere = _elsewhere(house)
         if elsewhere:
             missing = f"{len(elsewhere)} files are not here, {elsewhere[0]} for one, and what lies in them may be needed: nothing was done."
             return Compaction(Compacted(), (missing,))
         dropped = [body.place for body in house.catalogue.dropped_bodies(before=now if alone else now - GRACE)]
         spool = settings.data / "spool"
         spool.mkdir(parents=True, exist_ok=True)
-        plan = archive.plan_compaction(dropped, at_once=alone)
-        done = archive.compact(plan, now=now, spool=spool, on_file=on_file)
+        only_of = house.worker if settings.archive.uri else ""
+        plan = archive.plan_compaction(dropped, at_once=alone, only_of=only_of)
+        done = archive.compact(plan, worker=house.worker, now=now, spool=spool, on_file=on_file)
         return Compaction(done, tuple(_notes(done, alone=alone)))
+
+
+def _elsewhere(house: House) -> list[str]:
+    """Files that are not here, in which something may stand on what lies here."""
+    shared = bool(house.settings.archive.uri)
+    known = house.catalogue.known_files()
+    return [
+        file.name
+        for file in known
+        if (shared or file.owner in ("", house.worker)) and not house.archive.has_file(file.name)
+    ]
 
 
 def _lock(house: House, stack: ExitStack) -> bool:
     """Keep others from harvesting meanwhile, if nobody does."""
     try:
+        stack.enter_context(
+            lock_folder(house.settings.data, name="intake.lock")
+        )  # crawls made elsewhere are kept under it
         stack.enter_context(lock_folder(house.settings.data))
     except DataFolderBusy:
         return False

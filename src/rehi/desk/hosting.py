@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from rehi.app import House, utc_now
 from rehi.errors import SettingsError
@@ -10,6 +11,7 @@ from rehi.fetch import RobotRules
 from rehi.frontier import host_name, manners_of, parse_hours, zone_of
 from rehi.model.host import HostFacts, HostOrders, HostRow, HostState
 from rehi.model.visit import Robots
+from rehi.settings import FetchSettings
 from rehi.sources import host_meant
 
 NEIGHBOURS = 3  # hosts at one address from which a shared pace is proposed
@@ -25,6 +27,8 @@ class HostReport:
     hours: str
     asked_delay: float | None  # by its robots.txt
     rules: str  # the lines of its robots.txt that are meant for us
+    robots: str  # how its robots.txt was last answered, in a few words
+    robots_waits_until: datetime | None  # its robots.txt can't be had, and nothing is visited before; None if it can
     verifies_tls: bool
     uses_proxy: bool
     extra_headers: tuple[str, ...]  # their names
@@ -40,7 +44,7 @@ def report_hosts(house: House, given: str) -> list[HostReport]:
 def explain_wait(row: HostRow) -> str:
     """Why nothing is asked of a host now, in a few words; nothing if there is no reason but the schedule."""
     if row.state in (HostState.WAITING, HostState.IDLE) and not row.why and row.failures:
-        return f"it failed {row.failures} time{'' if row.failures == 1 else 's'} in a row"
+        return f"it failed {_times(row.failures)} in a row"
     return row.why
 
 
@@ -82,7 +86,7 @@ def _report(house: House, facts: HostFacts) -> HostReport:
     manners = manners_of(
         row.origin, facts.orders, settings=settings, time_zone=zone_of(house.settings), strain=row.strain
     )
-    rules = _rules(facts)
+    rules = _rules(facts, settings)
     asked = rules.crawl_delay if rules else None
     pace = manners.pace.asking(min(asked or 0.0, settings.max_delay))
     return HostReport(
@@ -92,6 +96,8 @@ def _report(house: House, facts: HostFacts) -> HostReport:
         hours=facts.orders.hours or (special.hours if special else ""),
         asked_delay=asked,
         rules=rules.group_text if rules else "",
+        robots=_robots(facts, settings),
+        robots_waits_until=_waits_until(facts, settings) if rules and rules.deferred else None,
         verifies_tls=special is None or special.verify_tls,
         uses_proxy=bool(special and special.proxy),
         extra_headers=tuple(special.headers) if special else (),
@@ -100,15 +106,49 @@ def _report(house: House, facts: HostFacts) -> HostReport:
     )
 
 
-def _rules(facts: HostFacts) -> RobotRules | None:
+def _rules(facts: HostFacts, settings: FetchSettings) -> RobotRules | None:
     if facts.robots_status is None or facts.robots_at is None:
         return None
-    return RobotRules(Robots(status=facts.robots_status, text=facts.robots_text, fetched_at=facts.robots_at))
+    robots = Robots(
+        status=facts.robots_status,
+        text=facts.robots_text,
+        fetched_at=facts.robots_at,
+        failing_since=facts.robots_failing_since,
+    )
+    return RobotRules(robots, unreachable=settings.robots_unreachable)
+
+
+def _waits_until(facts: HostFacts, settings: FetchSettings) -> datetime | None:
+    since = facts.robots_failing_since or facts.robots_at
+    return since + timedelta(seconds=settings.robots_unreachable) if since else None
+
+
+def _robots(facts: HostFacts, settings: FetchSettings) -> str:
+    if facts.robots_at is None or facts.robots_status is None:
+        return "not asked for yet"
+    answered = f"status {facts.robots_status}" if facts.robots_status else "no answer"
+    said = f"{answered}, {_second(facts.robots_at)}"
+    rules, until = _rules(facts, settings), _waits_until(facts, settings)
+    if facts.robots_failing_since is None or rules is None or until is None:
+        return said
+    said += f"; it can't be had since {_second(facts.robots_failing_since)}"
+    if rules.deferred:
+        return f"{said}, and until it can, or until {_second(until)}, no page there is visited"
+    known = "by the rules that it had before" if facts.robots_text else "as if there were none"
+    return f"{said}, and the host is visited {known} since {_second(until)}"
+
+
+def _times(number: int) -> str:
+    return f"{number:,} time{'' if number == 1 else 's'}"
+
+
+def _second(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _state(facts: HostFacts, left_alone: str) -> str:
     row = facts.row
-    ready = f"{row.ready_at:%Y-%m-%d %H:%M:%S} UTC" if row.ready_at else ""
+    ready = _second(row.ready_at) if row.ready_at else ""
     if left_alone:
         return f"left alone {left_alone}"
     match row.state:
@@ -135,9 +175,8 @@ def _advice(facts: HostFacts, house: House) -> list[str]:
             "fetch.by_address = true, so that they share one pace; if it is a CDN, name its network in fetch.cdns."
         )
     if facts.row.failures:
-        advice.append(
-            f"It failed {facts.row.failures} times in a row; it is tried less and less often until it answers."
-        )
+        failed = _times(facts.row.failures)
+        advice.append(f"It failed {failed} in a row; it is tried less and less often until it answers.")
     if facts.row.strain > 1:
         advice.append(f"It was overloaded: the pause is up to {facts.row.strain:.1f} times as long as usual for now.")
     return advice

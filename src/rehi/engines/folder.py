@@ -25,7 +25,7 @@ CHUNK = 65_536
 HELD = 65_536
 OPEN_FILES = 8  # kept open for writing; more than one worker ever needs, and far below any limit
 _TORN = "torn"
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -53,12 +53,12 @@ class FolderShelf:
                 self._writers[file].sync()
                 self._dirty.discard(file)
             if self._names_dirty:
-                _sync_folder(self._folder)
+                sync_folder(self._folder)
                 self._names_dirty = False
 
     def open(self, ref: RecordRef) -> BinaryIO:
         """A read-only stream of the range with a file handle of its own."""
-        if not _NAME.fullmatch(ref.file):
+        if not FILE_NAME.fullmatch(ref.file):
             raise RecordMissing(f"{ref.file!r} is not a file's name")
         try:
             self._write_out(ref)
@@ -78,8 +78,12 @@ class FolderShelf:
             for writer in self._writers.values():
                 writer.write_out()
         with os.scandir(self._folder) as entries:
-            found = [(e.name, e.stat().st_size) for e in entries if _NAME.fullmatch(e.name) and e.is_file()]
+            found = [(e.name, e.stat().st_size) for e in entries if FILE_NAME.fullmatch(e.name) and e.is_file()]
         return sorted(found)
+
+    def has(self, file: str) -> bool:
+        """Whether a file of that name is in the folder."""
+        return FILE_NAME.fullmatch(file) is not None and (self._folder / file).is_file()
 
     def set_aside(self, file: str, offset: int) -> None:
         """Copy what follows ``offset`` to ``torn/<file>.<offset>``, and only then end the file there."""
@@ -93,7 +97,7 @@ class FolderShelf:
             try:
                 self._copy_tail(file, offset, writer.end - offset)
             except OSError as error:
-                raise _translated(error, f"the tail of {file} can't be set aside") from error
+                raise translated(error, f"the tail of {file} can't be set aside") from error
             writer.cut(offset)
             writer.sync()
 
@@ -104,7 +108,7 @@ class FolderShelf:
 
     def put(self, file: str, chunks: Iterable[bytes]) -> None:
         """Written under another name first, so that it is there as a whole or not at all."""
-        if not _NAME.fullmatch(file) or file == _TORN:
+        if not FILE_NAME.fullmatch(file) or file == _TORN:
             raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
         with self._lock:
             self._let_go(file)
@@ -119,22 +123,22 @@ class FolderShelf:
             part.rename(self._folder / file)
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise _translated(error, f"{file} can't be written") from error
+            raise translated(error, f"{file} can't be written") from error
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-        _sync_folder(self._folder)
+        sync_folder(self._folder)
 
     def remove(self, file: str) -> None:
         """Those who have it open read on."""
-        if not _NAME.fullmatch(file):
+        if not FILE_NAME.fullmatch(file):
             raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
         with self._lock:
             self._let_go(file)
         try:
             (self._folder / file).unlink(missing_ok=True)
         except OSError as error:
-            raise _translated(error, f"{file} can't be removed") from error
+            raise translated(error, f"{file} can't be removed") from error
 
     def close(self) -> None:
         """Sync, and give the files back."""
@@ -157,7 +161,7 @@ class FolderShelf:
     def _writer(self, file: str) -> _Writer:
         writer = self._writers.get(file)
         if writer is None:
-            if not _NAME.fullmatch(file) or file == _TORN:
+            if not FILE_NAME.fullmatch(file) or file == _TORN:
                 raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
             self._make_room()
             self._make_folder()
@@ -184,8 +188,8 @@ class FolderShelf:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _translated(error, f"the folder {self._folder} can't be made") from error
-        _sync_folder(self._folder.parent)
+            raise translated(error, f"the folder {self._folder} can't be made") from error
+        sync_folder(self._folder.parent)
 
     def _copy_tail(self, file: str, offset: int, length: int) -> None:
         folder = self._folder / _TORN
@@ -200,8 +204,8 @@ class FolderShelf:
         while kept.exists():  # another tail was torn at the same place before
             kept, number = folder / f"{file}.{offset}.{number}", number + 1
         part.rename(kept)
-        _sync_folder(folder)
-        _sync_folder(self._folder)
+        sync_folder(folder)
+        sync_folder(self._folder)
 
 
 class _Writer:
@@ -209,10 +213,11 @@ class _Writer:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         try:
-            self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._handle = os.open(path, flags | os.O_NOFOLLOW, 0o644)  # a link is to somebody else's file
         except OSError as error:
-            raise _translated(error, f"{path} can't be written") from error
+            raise translated(error, f"{path} can't be written") from error
         self.end = self.written = os.fstat(self._handle).st_size  # with what is held, and without
         self._held = bytearray()
         self._torn = False  # what failed to be written could not be taken back yet
@@ -240,7 +245,7 @@ class _Writer:
                 rest = rest[os.write(self._handle, rest) :]
         except OSError as error:
             self._try_to_shorten(self.written)
-            raise _translated(error, f"nothing more can be written to {self._path}") from error
+            raise translated(error, f"nothing more can be written to {self._path}") from error
         self.written += len(self._held)
         self._held.clear()
 
@@ -264,7 +269,7 @@ class _Writer:
         try:
             os.ftruncate(self._handle, offset)
         except OSError as error:
-            raise _translated(error, f"{self._path} can't be shortened to {offset} bytes") from error
+            raise translated(error, f"{self._path} can't be shortened to {offset} bytes") from error
         self._torn = False
 
     def sync(self) -> None:
@@ -272,7 +277,7 @@ class _Writer:
         try:
             os.fsync(self._handle)
         except OSError as error:
-            raise _translated(error, f"{self._path} can't be brought to disk") from error
+            raise translated(error, f"{self._path} can't be brought to disk") from error
 
     def close(self) -> None:
         os.close(self._handle)
@@ -307,7 +312,8 @@ class _Range(io.RawIOBase):
         super().close()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """The names in a folder are on disk for good."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -315,10 +321,11 @@ def _sync_folder(folder: Path) -> None:
         finally:
             os.close(handle)
     except OSError as error:
-        raise _translated(error, f"the folder {folder} can't be brought to disk") from error
+        raise translated(error, f"the folder {folder} can't be brought to disk") from error
 
 
-def _translated(error: OSError, what: str) -> RehiError:
+def translated(error: OSError, what: str) -> RehiError:
+    """A disk's error in our words."""
     if error.errno in _FULL:
         return DiskFull(f"{what}: the disk, the quota or the largest file allowed is full; make room and start again")
     return EngineError(f"{what}: {error.strerror or error}")

@@ -3,7 +3,7 @@
 from rehi.fetch.client import Fetcher
 from rehi.fetch.guard import parse_networks
 from rehi.fetch.likeness import MAX_BYTES as PROBE_BYTES
-from rehi.fetch.likeness import looks_soft, probe_of, probe_url
+from rehi.fetch.likeness import front_url, is_shell, looks_soft, probe_of, probe_url
 from rehi.fetch.promise import is_wrong_type
 from rehi.fetch.redirect import redirect_target
 from rehi.fetch.retry_after import retry_after
@@ -19,6 +19,8 @@ __all__ = [
     "RobotRules",
     "Way",
     "Ways",
+    "front_url",
+    "is_shell",
     "is_wrong_type",
     "looks_soft",
     "parse_networks",

@@ -46,19 +46,35 @@ def probe_url(origin: str, *, now: datetime) -> str:
     return f"{origin.rstrip('/')}/rehi-{name}"
 
 
-def probe_of(visit: Visit, *, now: datetime, front: bytes = b"") -> Probe:
-    """What the visit to a probe's address says of the host. The answer's body is read and closed.
+def front_url(origin: str) -> str:
+    """The address of a host's front page."""
+    return f"{origin.rstrip('/')}/"
 
-    ``front`` is the likeness of the host's front page, if it is known: where that is shown for everything, as an
-    application's shell is, no page can be told by it.
-    """
+
+def probe_of(visit: Visit, *, now: datetime) -> Probe:
+    """What the visit to a probe's address says of the host. The answer's body is read and closed."""
     answer = visit.answer
     if answer is None:
         return Probe(status=0, likeness=b"", at=now)
     with answer.body as body:
         pretends = 200 <= answer.status < 300
         found = likeness(body, media_type=answer.header("Content-Type"), url=visit.url) if pretends else b""
-    return Probe(status=answer.status, likeness=b"" if is_alike(found, front) else found, at=now)
+    return Probe(status=answer.status, likeness=found, at=now)
+
+
+def is_shell(visit: Visit, *, probe: Probe | None) -> bool:
+    """Whether the front page that was visited is also what the probe saw, and a script makes its content.
+
+    Then all pages of the host are one to us, the good and the bad ones: an application makes them in the browser. The
+    answer's body is read and closed.
+    """
+    answer = visit.answer
+    if answer is None:
+        return False
+    with answer.body as body:
+        if probe is None or not 200 <= answer.status < 300 or b"<script" not in body.read(MAX_BYTES).lower():
+            return False
+        return is_alike(likeness(body, media_type=answer.header("Content-Type"), url=visit.url), probe.likeness)
 
 
 def looks_soft(answer: Answer, *, url: str, probe: Probe | None) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 
 from rehi.errors import AddressDenied, RedirectLoop
@@ -14,7 +15,7 @@ from rehi.model.visit import Answer, Robots, Visit
 
 PRODUCT = "rehi"  # the name by which a robots.txt addresses us
 MAX_BYTES = 500 * 1024  # of a robots.txt; the rest is left, as RFC 9309 permits
-UNAVAILABLE_AFTER = timedelta(days=30)  # of trouble; RFC 9309 lets us then proceed as if there were no robots.txt
+UNREACHABLE_SECONDS = 30 * 86_400.0  # for which RFC 9309 has us wait for a robots.txt that can't be had
 _CACHED_CHARACTERS = 32_768  # longer ones are rare, and fill the memory
 _PATH = re.compile(r"(?:[^/?;#]*?://|//)?[^/?;#]*([^#]*)")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?(iso-8859-\d+|windows-\d+|koi8-[ru]|big5|gbk|euc-jp)\b", re.IGNORECASE)
@@ -30,14 +31,18 @@ _MARKS = (  # of byte order; the longer ones come first
 class RobotRules:
     """The rules for one agent."""
 
-    def __init__(self, robots: Robots, product: str = PRODUCT, *, failing_since: datetime | None = None) -> None:
-        """``failing_since`` says when robots.txt could be had no longer, if it can't be had now."""
-        in_trouble = robots.status in (0, 429) or robots.status >= 500
-        given_up = failing_since is not None and robots.fetched_at - failing_since >= UNAVAILABLE_AFTER
+    def __init__(self, robots: Robots, product: str = PRODUCT, *, unreachable: float = UNREACHABLE_SECONDS) -> None:
+        """``unreachable`` is for how many seconds nothing is visited when robots.txt can't be had.
+
+        After that RFC 9309 lets us go by the copy that we have; if we have none, everything is allowed.
+        """
+        in_trouble = _in_trouble(robots.status)
+        since = robots.failing_since
+        given_up = in_trouble and since is not None and (robots.fetched_at - since).total_seconds() >= unreachable
         self.deferred = in_trouble and not given_up
         self.crawl_delay: float | None = None  # seconds that the host asks us to wait between two requests
         self.sitemaps: tuple[str, ...] = ()  # as they are written: some are relative to the origin
-        self._text = _whole_lines(robots.text) if 200 <= robots.status < 300 else ""
+        self._text = _whole_lines(robots.text) if 200 <= robots.status < 300 or given_up else ""
         self._product = product.lower()
         self._matcher: Matcher | None = None
         if self._text:
@@ -62,8 +67,23 @@ def robots_url(origin: str) -> str:
     return f"{origin.rstrip('/')}/robots.txt"
 
 
-def read_robots(visit: Visit, now: datetime) -> Robots:
-    """What a visit to a robots.txt amounts to. The answer's body is read and closed."""
+def read_robots(visit: Visit, now: datetime, *, before: Robots | None = None) -> Robots:
+    """What a visit to a robots.txt amounts to, after what was known ``before``. The answer's body is read and closed."""
+    robots = _read(visit, now)
+    if not _in_trouble(robots.status):
+        return robots
+    if before is None:
+        return replace(robots, failing_since=now)
+    since = before.failing_since or before.fetched_at if _in_trouble(before.status) else now
+    return replace(robots, text=before.text, failing_since=since)
+
+
+def _in_trouble(status: int) -> bool:
+    """Whether a robots.txt could not be had, which says nothing of whether there is one."""
+    return status in (0, 429) or status >= 500
+
+
+def _read(visit: Visit, now: datetime) -> Robots:
     answer = visit.answer
     if answer is None:
         # RFC 9309: redirects without end count as if there were no robots.txt, and not as a host in trouble. What the

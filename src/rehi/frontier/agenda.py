@@ -23,6 +23,7 @@ class Purpose(StrEnum):
 
     ROBOTS = "robots"
     PROBE = "probe"  # a page that can't exist
+    FRONT = "front"  # the front page, to see whether it is shown for what can't exist too
     PAGE = "page"
 
 
@@ -124,6 +125,11 @@ class Agenda:
             self._enqueue(call, rested)
         elif not call.under_way:
             self._release(call, ready_at=call.rested_at)
+
+    def ask_first(self, lease: HostLease, purpose: Purpose) -> None:
+        """Something more must be asked of the host before any page; to be said while an errand to it is under way."""
+        if (call := self._call(lease)) is not None:
+            call.first.append(purpose)
 
     def pace_of(self, lease: HostLease) -> Pace | None:
         """The pace of a host that is held."""

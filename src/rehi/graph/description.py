@@ -107,7 +107,7 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
 
 def _state_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
     before: NamedNode | None = None
-    for version in sorted(resource.versions, key=lambda version: version.number):
+    for version in sorted(resource.versions, key=lambda version: (version.taken_at, version.number)):
         node = version_iri(base, resource.resource_id, version.number)
         yield Triple(page, _HAS_VERSION, node)
         yield from _state_version(version, node)

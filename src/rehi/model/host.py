@@ -79,6 +79,7 @@ class HostFacts:
     robots_status: int | None  # None before it was asked
     robots_text: str
     robots_at: datetime | None
+    robots_failing_since: datetime | None  # it can't be had
     worker: str  # who holds it
     neighbours: tuple[str, ...]  # other origins at the same address
     visits: tuple[VisitRow, ...]  # the newest first

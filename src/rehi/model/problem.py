@@ -31,3 +31,13 @@ class Problem:
     count: int = 1
     first_at: datetime
     last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemClass:
+    """The problems of one room that have the same code."""
+
+    stage: Stage
+    code: str
+    problems: int  # rows of the list
+    last_at: datetime

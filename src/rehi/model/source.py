@@ -1,4 +1,4 @@
-"""A source: a crawl log or a list of URLs that says what to visit."""
+"""A source: a crawl log or a list of URLs that says what to visit, or a crawl that was made elsewhere."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ class SourceKind(StrEnum):
     CRAWL_LOG = "crawl-log"
     URL_LIST = "url-list"
     PAGE = "page"  # a single URL, given by itself
+    WARC = "warc"  # a crawl made elsewhere, in WARC or ARC; its records become versions
+    WARC_IN_PLACE = "warc-in-place"  # the same; its records stay where they are, as far as they can
+
+    @property
+    def is_crawl(self) -> bool:
+        """Whether it holds what was visited, and not what is to be."""
+        return self in (SourceKind.WARC, SourceKind.WARC_IN_PLACE)
 
 
 class SourceState(StrEnum):
@@ -36,11 +43,12 @@ class Source:
     size: int
     added_at: datetime
     state: SourceState = SourceState.WAITING
-    position: int = 0  # lines taken in so far
+    position: int = 0  # lines taken in so far; of a crawl made elsewhere, where the next record is
     policy: str = (
         ""  # for coming back: "adaptive", "fixed 0 1 1 * *", "odarchive", "latency 15m"; empty for the settings'
     )
     weight: float = 1.0  # how much more it matters than others
+    keep: str = ""  # which versions: "last 5", "one per month", "references"; empty for all
     counts: Mapping[str, float]  # "lines", "accepted", "rejected:dns", "malformed", "visited", "seconds:fetch" …
 
 

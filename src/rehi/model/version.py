@@ -29,7 +29,7 @@ class Version:
 
     id: int
     resource_id: int
-    number: int  # counted from 1 within the resource
+    number: int  # counted from 1 within the resource, as they arrived; ``taken_at`` says what came before what
     taken_at: datetime
     digest: Digest
     size: int
@@ -37,3 +37,4 @@ class Version:
     status: int
     record: RecordRef  # the record of this visit
     body: RecordRef  # the record that holds the bytes (another one for an exact duplicate)
+    dropped: bool = False  # by a rule: the bytes are kept no more

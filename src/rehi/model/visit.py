@@ -33,6 +33,7 @@ class VisitTask:
     weight: float = 1.0  # how much more its source matters than others
     promised: float = 0.0  # seconds between two changes, as its source says; 0 if it doesn't
     history: bytes = b""  # of its changes, as the frontier writes it
+    by_reference: bool = False  # its bytes were dropped on purpose: that they are still the same is all there is to know
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,9 @@ class Robots:
     """A host's robots.txt as it was answered."""
 
     status: int  # 0 when nobody answered
-    text: str
+    text: str  # while it can't be had, as it last was
     fetched_at: datetime
+    failing_since: datetime | None = None  # it can't be had
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ class Visited:
     url: str
     at: datetime
     outcome: Outcome
-    next_at: datetime  # when the resource is due again
+    next_at: datetime | None  # when the resource is due again; None leaves its schedule as it is, and a new one has none
     status: int = 0
     seconds: float = 0.0
     size: int = 0
@@ -129,3 +131,4 @@ class Visited:
     error: FetchError | None = None
     remark: FetchError | None = None  # for the problems list, though the visit did not fail by it
     history: bytes = b""  # of its changes, this visit included
+    source_id: int | None = None  # of the source that a resource belongs to if nothing was known of it

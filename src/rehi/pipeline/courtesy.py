@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from rehi.errors import ConnectFailed, DnsFailed, TimedOut, TlsFailed
-from rehi.fetch import RobotRules, retry_after
+from rehi.fetch import RobotRules, retry_after, robots_url
 from rehi.frontier import Agenda, Purpose, wait_after_failures
 from rehi.model.host import Probe
 from rehi.model.problem import Problem, Stage
@@ -20,6 +20,7 @@ AILING = frozenset({429, 502, 503, 504})
 TROUBLE = 3  # bad answers in a row after which the whole host waits
 PROBE_SECONDS = 7 * 86_400.0  # for which we remember what a host answers for what it doesn't have
 PROBE_FROM = 5  # pages in one lease: a host with fewer isn't worth a request more
+CAPPED = "crawl-delay-capped"  # a note on a robots.txt; it is struck out when it holds no longer
 
 
 @dataclass(slots=True)
@@ -32,6 +33,8 @@ class Courtesy:
     rules: dict[int, RobotRules] = field(default_factory=dict)
     probes: dict[int, Probe] = field(default_factory=dict)
     _troubles: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # in a row
+    _notes: list[Problem] = field(default_factory=list)
+    _settled: set[str] = field(default_factory=set)  # robots.txt of which a note holds no longer, if there is one
 
     def needs_first(self, lease: HostLease, now: datetime) -> list[Purpose]:
         """What must be asked of a host before any page."""
@@ -48,31 +51,49 @@ class Courtesy:
         robots = lease.robots
         if robots is None or (now - robots.fetched_at).total_seconds() >= self.fetch.robots_ttl:
             return False
-        rules = self.rules[lease.host_id] = RobotRules(robots)
+        rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
         return not rules.deferred  # a host in trouble is asked again each time it is due
 
-    def learn_rules(self, lease: HostLease, robots: Robots) -> RobotRules:
+    def learn_rules(self, lease: HostLease, robots: Robots, now: datetime) -> RobotRules:
         """Take a host's robots.txt to heart."""
-        rules = self.rules[lease.host_id] = RobotRules(robots)
+        rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
         self.obey(lease)
+        if not rules.deferred:
+            if (complaint := self._complaint(lease, rules, now)) is not None:
+                self._notes.append(complaint)
+            else:
+                self._settled.add(robots_url(lease.origin))
         return rules
 
     def obey(self, lease: HostLease) -> None:
-        """Visit a host as slowly as it asks for, up to the cap."""
+        """Visit a host as slowly as it asks for, up to the cap, which may have been raised."""
         pace, rules = self.agenda.pace_of(lease), self.rules.get(lease.host_id)
         if pace is not None and rules is not None:
-            self.agenda.set_pace(lease, pace.asking(min(rules.crawl_delay or 0.0, self.fetch.max_delay)))
+            asked = rules.crawl_delay or 0.0
+            self.agenda.set_pace(lease, pace.asking(min(asked, self.fetch.max_delay)))
+            if 0.0 < asked <= self._granted(lease):
+                self._settled.add(robots_url(lease.origin))
 
-    def complaint(self, lease: HostLease, rules: RobotRules, now: datetime) -> Problem | None:
-        """A note for the operator when a host asks for a longer pause than it gets."""
-        asked = rules.crawl_delay or 0.0
-        if asked <= self.fetch.max_delay:
+    def _granted(self, lease: HostLease) -> float:
+        """The longest pause that a host gets when it asks for it."""
+        pace = self.agenda.pace_of(lease)
+        return max(self.fetch.max_delay, pace.own if pace else 0.0)
+
+    def take_notes(self) -> tuple[list[Problem], set[str]]:
+        """Notes for the operator, and the robots.txt on which there is nothing to be noted any more."""
+        notes, settled, self._notes, self._settled = self._notes, self._settled, [], set()
+        return notes, settled
+
+    def _complaint(self, lease: HostLease, rules: RobotRules, now: datetime) -> Problem | None:
+        """A note when a host asks for a longer pause than it gets."""
+        asked, granted = rules.crawl_delay or 0.0, self._granted(lease)
+        if asked <= granted:
             return None
         return Problem(
             stage=Stage.FETCH,
-            code="crawl-delay-capped",
-            subject=f"{lease.origin}/robots.txt",
-            message=f"it asks for {asked:g} seconds between two requests and gets {self.fetch.max_delay:g}",
+            code=CAPPED,
+            subject=robots_url(lease.origin),
+            message=f"it asks for {asked:g} seconds between two requests and gets {granted:g}",
             next_step="skip",
             advice="Raise fetch.max_delay, or set a delay for the host, to obey it.",
             first_at=now,
@@ -103,12 +124,22 @@ class Courtesy:
         elif self._troubles[lease.host_id] >= TROUBLE:
             self.put_off(lease, str(error or f"it answered {status}, {TROUBLE} times in a row"), now)
 
-    def put_off(self, lease: HostLease, why: str, now: datetime, *, asked: Visit | None = None) -> None:
-        """Give a host in trouble back, for longer each time, and for as long as its answer asks at least."""
+    def put_off(self, lease: HostLease, why: str, now: datetime) -> None:
+        """Give a host in trouble back, for longer each time."""
         wait = wait_after_failures(lease.failures, fetch=self.fetch, revisit=self.revisit)
-        if asked is not None and asked.answer is not None:
-            wait = max(wait, retry_after(asked.answer, now=now) or wait)
         self.agenda.put_off(lease, until=now + wait, why=why)
+
+    def wait_for_rules(self, lease: HostLease, robots: Robots, visit: Visit, *, why: str, now: datetime) -> None:
+        """Give a host back whose robots.txt can't be had: for as long as it asks, or for longer each time.
+
+        It is asked again at the latest when we need to wait for its robots.txt no longer.
+        """
+        wait = wait_after_failures(lease.failures, fetch=self.fetch, revisit=self.revisit)
+        given_up_at = (robots.failing_since or now) + timedelta(seconds=self.fetch.robots_unreachable)
+        until = min(now + wait, max(given_up_at, now))
+        if visit.answer is not None and (asked := retry_after(visit.answer, now=now)) is not None:
+            until = max(until, now + asked)
+        self.agenda.put_off(lease, until=until, why=why)
 
     def forget(self, host_id: int) -> None:
         """A host is not held any more."""

@@ -20,6 +20,7 @@ from rehi.errors import (
     RedirectLoop,
     RobotsDenied,
     SoftError,
+    StoreUnreachable,
     Truncated,
     WrongType,
 )
@@ -79,8 +80,11 @@ class Judge:
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
         found = list(self.archive.recover(self.ledger.known_end))
-        self.ledger.note([_complaint(item, now) for item in found if isinstance(item, Torn)])
-        kept = [item for item in found if isinstance(item, Kept)]
+        self.ledger.note([complaint(item, now) for item in found if isinstance(item, Torn)])
+        return self.remember([item for item in found if isinstance(item, Kept)])
+
+    def remember(self, kept: Sequence[Kept]) -> list[Visited]:
+        """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
         digests = {item.digest for item in kept}
         bodies, dropped = dict(self.ledger.find_body(digests)), self.ledger.find_body(digests, dropped=True)
         visited = []
@@ -119,7 +123,7 @@ class Judge:
         if task.by_reference and answer.digest == task.digest:
             return self._still_same(item, answer)
         known = bodies.get(answer.digest)
-        record = self._keep(visit, task) if known is None else self.archive.keep_duplicate(visit, body=known)
+        record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
         same = answer.digest == task.digest
         wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type)
         return self._came(
@@ -136,6 +140,13 @@ class Judge:
     def _still_same(self, item: Finished, answer: Answer) -> Visited:
         """No record: it would hold bytes that nobody wants to have, or point to some that are not there."""
         return self._came(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
+
+    def _keep_again(self, visit: Visit, known: RecordRef) -> RecordRef:
+        """Bytes that are known: without them, but whole if nobody can say now what they were first."""
+        try:
+            return self.archive.keep_duplicate(visit, body=known)
+        except StoreUnreachable:
+            return self.archive.keep(visit)
 
     def _keep(self, visit: Visit, task: VisitTask) -> RecordRef:
         """Bytes that are new: against those that the page had before, if they are here."""
@@ -292,7 +303,8 @@ def _check_status(answer: Answer) -> None:
     raise BadStatus(said)
 
 
-def _complaint(torn: Torn, now: datetime) -> Problem:
+def complaint(torn: Torn, now: datetime) -> Problem:
+    """A part of a file that can't be read, as it stands on the problems list."""
     place = (
         "was set aside in the folder torn" if torn.set_aside else "lies in the middle of the file and was left there"
     )

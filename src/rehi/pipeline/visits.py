@@ -12,6 +12,8 @@ from rehi.fetch import (
     PROBE_BYTES,
     ROBOTS_BYTES,
     Fetcher,
+    front_url,
+    is_shell,
     parse_networks,
     probe_of,
     probe_url,
@@ -20,15 +22,16 @@ from rehi.fetch import (
 )
 from rehi.frontier import Agenda, Errand, Manners, Purpose, manners_of, zone_of
 from rehi.model.host import HostOrders
+from rehi.model.problem import Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import HostLesson, HostRelease
 from rehi.pipeline.budget import Budget
-from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
+from rehi.pipeline.courtesy import CAPPED, HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
 
 URLS_PER_LEASE = 20
-HOSTS_PER_LEASE = 32  # at once: with 64, the p99 of eight workers on PostgreSQL was 101 ms
+HOSTS_PER_LEASE = 16  # at once: the p99 of eight workers on PostgreSQL was 83 ms so, and more than 93 ms with 32
 HOSTS_PER_CONNECTION = 4  # most hosts that are held are resting
 FED_SECONDS = 0.05  # between two looks at a frontier that gives
 PATIENCE_SECONDS = 0.05  # how long the wheel may stand still
@@ -153,18 +156,18 @@ class Visits:
         lease, task = errand.lease, errand.task
         if errand.purpose is Purpose.ROBOTS:
             self._fetcher.submit(errand, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
-        elif errand.purpose is Purpose.PROBE:
-            url = probe_url(lease.origin, now=now)
+        elif task is None:
+            url = probe_url(lease.origin, now=now) if errand.purpose is Purpose.PROBE else front_url(lease.origin)
             if self._courtesy.rules[lease.host_id].allows(url):
                 self._fetcher.submit(errand, url, cut_at=PROBE_BYTES + 1)  # one more, so that a longer page shows
             else:
                 self._agenda.done(errand, now=now, seconds=None)
-        elif task is not None and self._courtesy.rules[lease.host_id].allows(task.url):
-            known = task.body is not None and self._rooms.archive.holds(task.body)
+        elif self._courtesy.rules[lease.host_id].allows(task.url):
+            known = task.by_reference or (task.body is not None and self._rooms.archive.holds(task.body))
             self._fetcher.submit(
                 errand, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
-        elif task is not None:
+        else:
             denied = RobotsDenied(f"robots.txt of {lease.origin} forbids it")
             self._finish(errand, task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied))
             self._agenda.done(errand, now=now, seconds=None)
@@ -178,26 +181,37 @@ class Visits:
         elif errand.purpose is Purpose.ROBOTS:
             self._learn_rules(errand, visit, now)
         else:
-            probe = self._courtesy.probes[lease.host_id] = probe_of(visit, now=now)
-            self._lessons.append(HostLesson(host_id=lease.host_id, probe=probe))
+            self._learn_errors(errand, visit, now)
             self._courtesy.react(lease, visit, now)
         if self._agenda.meet(lease, address, shared=self._shares_pace(address), now=now):
             self._agenda.done(errand, now=now, seconds=visit.seconds)
 
     def _learn_rules(self, errand: Errand, visit: Visit, now: datetime) -> None:
         lease = errand.lease
-        robots = read_robots(visit, now)
-        rules = self._courtesy.learn_rules(lease, robots)
+        robots = read_robots(visit, now, before=lease.robots)
+        rules = self._courtesy.learn_rules(lease, robots, now)
         self._lessons.append(HostLesson(host_id=lease.host_id, robots=robots))
-        if (complaint := self._courtesy.complaint(lease, rules, now)) is not None:
-            self._rooms.catalogue.note([complaint])
         if rules.deferred:
             reason = visit.error or BadStatus(f"it answered {robots.status}")
             error = reason if isinstance(reason, HOST_FAILURES) else HostDeferred(f"robots.txt can't be had: {reason}")
             first = lease.tasks[0]
             failed = Visit(url=first.url, started_at=visit.started_at, seconds=visit.seconds, error=error)
             self._finish(errand, first, failed)
-            self._courtesy.put_off(lease, str(error), now, asked=visit)
+            self._courtesy.wait_for_rules(lease, robots, visit, why=str(error), now=now)
+
+    def _learn_errors(self, errand: Errand, visit: Visit, now: datetime) -> None:
+        """What the host shows for what it doesn't have; if that pretends to be a page, its front page is looked at too."""
+        lease = errand.lease
+        probe = self._courtesy.probes.get(lease.host_id)
+        if errand.purpose is Purpose.PROBE:
+            probe = probe_of(visit, now=now)
+            if probe.likeness:
+                self._agenda.ask_first(lease, Purpose.FRONT)
+        elif is_shell(visit, probe=probe) and probe is not None:
+            probe = replace(probe, likeness=b"")
+        if probe is not None:
+            self._courtesy.probes[lease.host_id] = probe
+            self._lessons.append(HostLesson(host_id=lease.host_id, probe=probe))
 
     def _finish(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
         self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
@@ -226,6 +240,7 @@ class Visits:
 
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
+        self._note()
         finished, self._finished, self._finished_bytes = self._finished, [], 0
         lessons, self._lessons = self._lessons, []
         released = self._agenda.take_releases()
@@ -239,6 +254,13 @@ class Visits:
         self._progress.counts["visited"] += len(visited)
         self._progress.counts.update(item.outcome.value for item in visited)
         return True
+
+    def _note(self) -> None:
+        notes, settled = self._courtesy.take_notes()
+        if notes:
+            self._rooms.catalogue.note(notes)
+        if settled:
+            self._rooms.catalogue.strike_out(Stage.FETCH, settled, code=CAPPED)
 
     def _part_with(self, release: HostRelease) -> HostRelease:
         self._courtesy.forget(release.host_id)

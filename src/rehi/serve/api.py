@@ -10,13 +10,15 @@ from starlette.routing import Route
 
 from rehi.app import House, utc_now
 from rehi.desk.adding import enter
+from rehi.desk.retaining import order_keep
 from rehi.desk.revisiting import order_policy
+from rehi.desk.troubles import list_troubles
 from rehi.model.document import NameKind
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.plain import to_plain
 from rehi.model.problem import Stage
-from rehi.serve.bodies import NewPolicy, NewSource, read_json
+from rehi.serve.bodies import NewKeep, NewPolicy, NewSource, read_json
 from rehi.serve.uploads import receive
 
 MAX_ROWS = 1000
@@ -129,6 +131,13 @@ async def set_policy(request: Request) -> Response:
     return json_answer(changed)
 
 
+async def set_keep(request: Request) -> Response:
+    """Say which versions of a source's pages are kept: ``{"keep": "last 5"}``."""
+    given = await read_json(request, NewKeep)
+    source_id = number(request.path_params["id"], "source")
+    return json_answer(await run_in_threadpool(order_keep, house_of(request), source_id, given.keep))
+
+
 def documents(request: Request) -> Response:
     """A page of documents."""
     rows, total = house_of(request).catalogue.documents(filter_of(request), page_of(request))
@@ -163,9 +172,9 @@ def entity(request: Request) -> Response:
 
 
 def problems(request: Request) -> Response:
-    """A page of problems."""
-    rows, total = house_of(request).catalogue.problems(stage=stage_of(request), page=page_of(request))
-    return json_answer({"total": total, "problems": rows})
+    """A page of problems, and how many there are of each class."""
+    code = request.query_params.get("code", "")
+    return json_answer(list_troubles(house_of(request), stage=stage_of(request), code=code, page=page_of(request)))
 
 
 routes = [
@@ -175,6 +184,7 @@ routes = [
     Route("/api/sources/{id}", source),
     Route("/api/sources/{id}/start", start_source, methods=["POST"]),
     Route("/api/sources/{id}/policy", set_policy, methods=["POST"]),
+    Route("/api/sources/{id}/keep", set_keep, methods=["POST"]),
     Route("/api/documents", documents),
     Route("/api/documents/{id}", document),
     Route("/api/documents/{id}/annotations", reading),

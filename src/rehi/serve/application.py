@@ -8,7 +8,6 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount
@@ -17,6 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rehi.app import House
 from rehi.errors import (
+    BodyDropped,
+    ComparisonError,
     DiskFull,
     NotFound,
     QueryError,
@@ -25,19 +26,24 @@ from rehi.errors import (
     RehiError,
     SettingsError,
     SourceError,
+    StoreUnreachable,
 )
-from rehi.serve import api, hosts, pages, sparql, updates
+from rehi.serve import api, archive, cdx, diff, downloads, hosts, pages, replay, sparql, updates, versions
 from rehi.serve.gate import Gate
+from rehi.serve.packing import Packing
 from rehi.service import Service
 
 STATUS: dict[type[RehiError], int] = {
     NotFound: 404,
+    BodyDropped: 410,
+    ComparisonError: 422,
     QueryTimeout: 503,
     QueryTooLarge: 503,
     QueryError: 400,
     SourceError: 422,
     SettingsError: 422,  # what was ordered can't be understood
     DiskFull: 507,
+    StoreUnreachable: 503,
 }
 
 # No script but our own, no frame, no form to elsewhere: harvested text can't do anything even if it got out unescaped.
@@ -56,9 +62,22 @@ def create_app(house: House, service: Service) -> Starlette:
     static = StaticFiles(directory=Path(__file__).parent / "static")
     gate = Gate(house.settings)
     app = Starlette(
-        routes=[*pages.routes, *hosts.routes, *updates.routes, *api.routes, *sparql.routes, Mount("/static", static)],
+        routes=[
+            *pages.routes,
+            *hosts.routes,
+            *updates.routes,
+            *api.routes,
+            *archive.routes,
+            *sparql.routes,
+            *diff.routes,
+            *versions.routes,
+            *replay.routes,
+            *cdx.routes,
+            *downloads.routes,
+            Mount("/static", static),
+        ],
         exception_handlers={RehiError: _explain, HTTPException: _explain, Exception: _explain},
-        middleware=[Middleware(GZipMiddleware, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
+        middleware=[Middleware(Packing, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
     app.state.house, app.state.service, app.state.gate = house, service, gate
     return app
@@ -78,10 +97,9 @@ class GateMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.encode(), value.encode()) for name, value in HEADERS.items()),
-                ]
+                said = {name.lower() for name, _ in message["headers"]}  # what is replayed has a stricter policy
+                common = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message["headers"], *(pair for pair in common if pair[0] not in said)]
             await send(message)
 
         refusal = self._gate.refusal(Request(scope))
@@ -99,8 +117,11 @@ async def _explain(request: Request, error: Exception) -> Response:
     """Every failure is one clear sentence: a page for people, JSON for programs."""
     status, message, code = _classify(error)
     if "text/html" in request.headers.get("accept", ""):
-        return pages.render(request, "error.html", {"message": message, "status": status}, status=status)
-    return _error(status, message, code=code)
+        answer = pages.render(request, "error.html", {"message": message, "status": status}, status=status)
+    else:
+        answer = _error(status, message, code=code)
+    answer.headers.update((isinstance(error, HTTPException) and error.headers) or {})
+    return answer
 
 
 def _classify(error: Exception) -> tuple[int, str, str]:

@@ -35,6 +35,14 @@ class NewPolicy(BaseModel):
     priority: str | None = Field(None, max_length=20)
 
 
+class NewKeep(BaseModel):
+    """Which versions of a source's pages are kept."""
+
+    model_config = _STRICT
+
+    keep: str = Field(max_length=200)
+
+
 class NewOrders(BaseModel):
     """What is ordered for a host; what is left out stays as it is."""
 

@@ -17,18 +17,21 @@ from starlette.routing import Route
 
 from rehi import __version__
 from rehi.app import House, utc_now
+from rehi.desk.retaining import keep_of, order_keep
 from rehi.desk.revisiting import PRIORITIES, order_policy, priority_of
+from rehi.desk.troubles import explain_nothing, list_troubles
 from rehi.errors import NotFound, QueryError
 from rehi.graph import media_type_for
 from rehi.model.document import NameKind
 from rehi.model.listing import DocumentFilter
 from rehi.model.problem import Stage
 from rehi.serve import api
-from rehi.serve.bodies import NewPolicy, parse, read_form
+from rehi.serve.bodies import NewKeep, NewPolicy, parse, read_form
 from rehi.serve.examples import EXAMPLES
 from rehi.serve.gate import COOKIE
 from rehi.serve.marking import mark_names
 from rehi.serve.uploads import receive
+from rehi.serve.webpath import web_path
 
 ROWS = 50
 TEXT_SHOWN = 50_000  # characters of a document's text
@@ -42,7 +45,7 @@ def _environment() -> Environment:
     )
     environment.filters["number"] = lambda value: f"{value:,}".replace(",", " ")
     environment.filters["bytes"] = _bytes
-    environment.globals.update(version=__version__, stages=list(Stage), kinds=list(NameKind))
+    environment.globals.update(version=__version__, stages=list(Stage), kinds=list(NameKind), web_path=web_path)
     return environment
 
 
@@ -98,6 +101,14 @@ async def set_policy(request: Request) -> Response:
     return RedirectResponse(f"/sources/{source_id}", status_code=303)
 
 
+async def set_keep(request: Request) -> Response:
+    """The form for what is kept of a source's pages."""
+    given = parse(NewKeep, await read_form(request))
+    source_id = api.number(request.path_params["id"], "source")
+    await run_in_threadpool(order_keep, api.house_of(request), source_id, given.keep)
+    return RedirectResponse(f"/sources/{source_id}", status_code=303)
+
+
 def source(request: Request) -> Response:
     """One source with its statistics."""
     row = api.house_of(request).catalogue.source(api.number(request.path_params["id"], "source"))
@@ -108,6 +119,7 @@ def source(request: Request) -> Response:
         "rejected": _ranked(rejected),
         "seconds": _ranked(seconds),
         "priority": priority_of(row),
+        "keep": keep_of(row),
         "priorities": list(PRIORITIES),
         "default_policy": api.house_of(request).settings.revisit.policy,
     }
@@ -170,10 +182,11 @@ def entity(request: Request) -> Response:
 
 
 def problems(request: Request) -> Response:
-    """What went wrong, by room."""
-    page = api.page_of(request, default=ROWS)
-    rows, total = api.house_of(request).catalogue.problems(stage=api.stage_of(request), page=page)
-    return render(request, "problems.html", {"rows": rows, "total": total, "page": page})
+    """What went wrong, by room and class."""
+    page, code = api.page_of(request, default=ROWS), request.query_params.get("code", "")
+    found = list_troubles(api.house_of(request), stage=api.stage_of(request), code=code, page=page)
+    values = {"found": found, "page": page, "nothing": explain_nothing(found, code)}
+    return render(request, "problems.html", values)
 
 
 def sparql_page(request: Request, query: str = "") -> Response:
@@ -229,6 +242,7 @@ routes = [
     Route("/sources/{id}", source),
     Route("/sources/{id}/start", start, methods=["POST"]),
     Route("/sources/{id}/policy", set_policy, methods=["POST"]),
+    Route("/sources/{id}/keep", set_keep, methods=["POST"]),
     Route("/documents", documents),
     Route("/documents/{id}", document),
     Route("/document", by_address),

@@ -11,6 +11,7 @@ from rehi.sources.crawl_log import is_crawl_log_line
 from rehi.sources.line import BOM, is_blank
 from rehi.sources.opening import open_lines
 from rehi.sources.url_list import is_url_line
+from rehi.sources.web_archive import holds_crawl, is_named_so
 
 _LOOKED_AT = 100  # lines, besides blank ones
 _BLANK_LINES = 10_000  # after so many a file says nothing
@@ -21,6 +22,17 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b")) + b"\x7f"
 
 def detect(path: Path) -> SourceKind:
     """What kind of source a file is; SourceError says in one sentence why it is none."""
+    if holds_crawl(path):
+        return SourceKind.WARC
+    try:
+        return _detect_lines(path)
+    except SourceError:
+        if is_named_so(path):  # its beginning is damaged, and perhaps not all of it
+            return SourceKind.WARC
+        raise
+
+
+def _detect_lines(path: Path) -> SourceKind:
     lines = _first_lines(path)
     if any(is_crawl_log_line(line) for line in lines):
         return SourceKind.CRAWL_LOG

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
+from rehi.engines.sql.change import Change
 from rehi.engines.sql.files import File, place_of
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.moment import from_micros
@@ -30,16 +31,35 @@ class NewVersion:
     status: int
     record: RecordRef
     body: RecordRef
+    read: bool = True  # whether it is to be read: not if a later one is there already
+    held: bool = True  # whether the bytes came with it; if not, they lie where they are known to lie
 
 
 _ENTER_BLOB = Insertion(
     blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",), returning=("id", "digest", "file_id")
 )
-_BLOBS = Question("SELECT blob.id, digest, owner FROM blob JOIN file ON file.id = file_id", "digest", "text")
+_BLOBS = Question(
+    "SELECT blob.id, digest, owner, dropped_at FROM blob JOIN file ON file.id = file_id", "digest", "text"
+)
+_REVIVE = Change(
+    blob,
+    {"id": "bigint", "file_id": "bigint", "offset": "bigint", "length": "bigint"},
+    {
+        "file_id": "new.file_id",
+        "offset": "new.offset",
+        "length": "new.length",
+        "dropped_at": "NULL",
+        "dropped_by": "''",
+    },
+    where="blob.id = new.id",
+)
+_LOCKED = Question(
+    "SELECT id, digest, dropped_at FROM blob", "digest", "text", order="id", lock="FOR NO KEY UPDATE OF blob"
+)
 _ENTER_VERSION = Insertion(
     version,
     ("resource_id", "number", "taken_at", "blob_id", "media_type", "status", "file_id", "offset", "length"),
-    returning=("id", "resource_id", "blob_id"),
+    returning=("id", "resource_id", "blob_id", "number"),
 )
 _ENTER_TASK = Insertion(outbox, ("topic", "subject", "version_id", "owner"))
 
@@ -50,24 +70,45 @@ class Blob:
 
     id: int
     owner: str
+    new: bool = False
+    revived: bool = False  # they had been dropped
 
 
 def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Mapping[str, File]) -> dict[str, Blob]:
-    """The blobs of versions, by digest; where bytes are known already, they stay where they are."""
+    """The blobs of versions, by digest; where bytes are known already, they stay where they are, unless dropped."""
     first: dict[str, NewVersion] = {}
-    for new in versions:
-        first.setdefault(new.digest, new)
-    rows = [{"digest": digest, "size": new.size, **place_of(new.body, files)} for digest, new in sorted(first.items())]
+    for one in sorted(versions, key=lambda new: not new.held):
+        first.setdefault(one.digest, one)
+    rows = [{"digest": digest, "size": one.size, **place_of(one.body, files)} for digest, one in sorted(first.items())]
     owners = {known.id: known.owner for known in files.values()}
-    found = {row.digest: Blob(row.id, owners[row.file_id]) for row in _ENTER_BLOB.enter(connection, rows)}
+    found = {row.digest: Blob(row.id, owners[row.file_id], new=True) for row in _ENTER_BLOB.enter(connection, rows)}
     known = _BLOBS.ask(connection, first.keys() - found.keys())
-    return found | {row.digest: Blob(row.id, row.owner) for row in known}
+    again = {row.digest: one.body for row in known if row.dropped_at is not None and (one := first[row.digest]).held}
+    revived = revive_blobs(connection, again, files)
+    for row in known:
+        back = row.id in revived
+        found[row.digest] = Blob(row.id, files[again[row.digest].file].owner if back else row.owner, revived=back)
+    return found
+
+
+def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files: Mapping[str, File]) -> set[int]:
+    """Bytes that were dropped are here again, at these places, and the rest stay where they are; which were dropped.
+
+    They must be counted as holdings again.
+    """
+    dropped = [row for row in _LOCKED.ask(connection, sorted(bodies)) if row.dropped_at is not None]
+    refs = [(row.id, bodies[row.digest]) for row in dropped]
+    _REVIVE.make(connection, [(row, files[ref.file].id, ref.offset, ref.length) for row, ref in refs])
+    return {row.id for row in dropped}
 
 
 def keep_versions(
     connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
-) -> None:
-    """Store new versions, each with the task to read it."""
+) -> set[int]:
+    """Store new versions, each with the task to read it; the blobs that somebody dropped after we looked are revived.
+
+    From here on nobody else can drop the bytes of these versions.
+    """
     rows = [
         {
             "resource_id": new.resource_id,
@@ -81,11 +122,23 @@ def keep_versions(
         for new in versions
     ]
     owners = {row["blob_id"]: blobs[new.digest].owner for row, new in zip(rows, versions, strict=True)}
+    passed = {(new.resource_id, new.number) for new in versions if not new.read}
     tasks = [
         {"topic": "read", "subject": row.resource_id, "version_id": row.id, "owner": owners[row.blob_id]}
         for row in sorted(_ENTER_VERSION.enter(connection, rows))
+        if (row.resource_id, row.number) not in passed
     ]
     _ENTER_TASK.enter(connection, tasks)
+    return set() if connection.dialect.name == "sqlite" else _revive_late(connection, versions, blobs, files)
+
+
+def _revive_late(
+    connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
+) -> set[int]:
+    """SQLite has one writer at a time; elsewhere a blob may have been dropped while we were about to use it."""
+    known = {new.digest: new.body for new in reversed(versions) if new.held and not blobs[new.digest].new}
+    gone = {row.digest for row in _BLOBS.ask(connection, sorted(known)) if row.dropped_at is not None}
+    return revive_blobs(connection, {digest: known[digest] for digest in gone}, files)
 
 
 _BODY_FILE = file.alias("body_file")
@@ -98,11 +151,12 @@ def select_versions() -> Select[Any]:
             version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.media_type,
             version.c.status, version.c.offset, version.c.length, file.c.name.label("file"), blob.c.digest, blob.c.size,
             _BODY_FILE.c.name.label("body_file"), blob.c.offset.label("body_offset"), blob.c.length.label("body_length"),
+            blob.c.dropped_at,
         )
         .join(file, file.c.id == version.c.file_id)
         .join(blob, blob.c.id == version.c.blob_id)
         .join(_BODY_FILE, _BODY_FILE.c.id == blob.c.file_id)
-        .order_by(version.c.resource_id, version.c.number)
+        .order_by(version.c.resource_id, version.c.taken_at, version.c.number)
     )  # fmt: skip
 
 
@@ -119,4 +173,5 @@ def to_version(row: Any) -> Version:
         status=row.status,
         record=RecordRef(row.file, row.offset, row.length),
         body=RecordRef(row.body_file, row.body_offset, row.body_length),
+        dropped=row.dropped_at is not None,
     )

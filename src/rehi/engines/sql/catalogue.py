@@ -1,4 +1,4 @@
-"""The catalogue: seven ports on one SQL database."""
+"""The catalogue: nine ports on one SQL database."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from datetime import datetime
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import ArgumentError
 
+from rehi.engines.sql.captures import SqlCaptures
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialect import Dialect
 from rehi.engines.sql.frontier import SqlFrontier
 from rehi.engines.sql.hostlist import SqlHosts
 from rehi.engines.sql.index import SqlIndex
+from rehi.engines.sql.inventory import SqlInventory
 from rehi.engines.sql.ledger import SqlLedger
 from rehi.engines.sql.migrations import upgrade
 from rehi.engines.sql.outbox import SqlOutbox
 from rehi.engines.sql.sources import SqlSources
+from rehi.engines.sql.stock import SqlStock
 from rehi.engines.sql.updates import SqlUpdates
 from rehi.errors import EngineError
 
 
-class SqlCatalogue(SqlSources, SqlFrontier, SqlHosts, SqlUpdates, SqlLedger, SqlOutbox, SqlIndex):
+class SqlCatalogue(SqlSources, SqlFrontier, SqlHosts, SqlUpdates, SqlLedger, SqlOutbox, SqlIndex, SqlCaptures, SqlStock, SqlInventory):
     """The port Catalogue. Safe for use from several threads; each process opens its own."""
 
     def __init__(self, database: Database, *, shared: bool = False) -> None:

@@ -75,13 +75,17 @@ class Dialect(Protocol):
     def url_order(self) -> Sequence[ColumnElement[Any]]:
         """The order of URLs, as an index has it."""
 
+    def url_key(self, url: str) -> str:
+        """What stands for a URL in that index."""
+
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it, taken literally."""
 
 
 # Columns of a due task; ``due_tasks`` of each dialect selects exactly these.
 TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, r.failures, r.hops,
-    r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, b.digest, f.name AS file, b."offset", b.length"""
+    r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, s.keep, b.digest, f.name AS file, b."offset", b.length,
+    b.dropped_at"""
 TASK_JOINS = """LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id
     LEFT JOIN source s ON s.id = r.source_id"""
 READY = f"""SELECT id, pace_group, leases FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}

@@ -20,6 +20,7 @@ from rehi.model.listing import Page
 
 _VISITS = 20
 _NEIGHBOURS = 1000
+_RULES = (robots.c.status, robots.c.text, robots.c.fetched_at, robots.c.failing_since)
 _TROUBLE = or_(host.c.failures > 0, host.c.strain > 1)
 _ROWS = select(
     host,
@@ -53,7 +54,7 @@ class SqlHosts:
     def host(self, name: str, *, now: datetime) -> Sequence[HostFacts]:
         """All that is known of the origins of a host (http and https, other ports); NotFound if there is none."""
         at = to_micros(now)
-        facts = _ROWS.add_columns(robots.c.status, robots.c.text, robots.c.fetched_at, *ORDER_COLUMNS)
+        facts = _ROWS.add_columns(*_RULES, *ORDER_COLUMNS)
         facts = facts.outerjoin(robots, robots.c.host_id == host.c.id).outerjoin(orders, orders.c.host_id == host.c.id)
         facts = facts.where(called(name)).order_by(host.c.name, host.c.origin)
 
@@ -120,6 +121,7 @@ def _to_facts(connection: Connection, row: Any, shown: HostRow, *, now: int) -> 
         robots_status=row.status,
         robots_text=row.text or "",
         robots_at=maybe_from_micros(row.fetched_at),
+        robots_failing_since=maybe_from_micros(row.failing_since),
         worker=row.worker or "" if shown.state is HostState.VISITED else "",
         neighbours=_neighbours(connection, row),
         visits=_newest_visits(connection, row.id),

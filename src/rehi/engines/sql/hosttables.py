@@ -50,6 +50,7 @@ robots = Table(
     Column("status", Integer, nullable=False),
     Column("text", Text, nullable=False),
     Column("fetched_at", BigInteger, nullable=False),
+    Column("failing_since", BigInteger),  # it can't be had
 )
 
 probe = Table(

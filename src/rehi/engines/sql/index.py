@@ -13,15 +13,15 @@ from rehi.engines.sql.descriptions import to_entity, to_key
 from rehi.engines.sql.entities import LEMMA
 from rehi.engines.sql.files import to_ref
 from rehi.engines.sql.moment import maybe_from_micros
-from rehi.engines.sql.problems import to_problem
+from rehi.engines.sql.problems import count_problems, list_problems
 from rehi.engines.sql.resources import find_ids
-from rehi.engines.sql.schema import document, entity, file, form, host, mention, problem, resource
+from rehi.engines.sql.schema import document, entity, file, form, host, mention, resource
 from rehi.engines.sql.text import folded, key_of, storable
 from rehi.engines.sql.totals import add_up, count_resources
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
-from rehi.model.problem import Problem, Stage
+from rehi.model.problem import Problem, ProblemClass, Stage
 from rehi.model.version import RecordRef
 
 _TARGET = resource.alias("target")
@@ -130,17 +130,13 @@ class SqlIndex:
 
         return self.database.read(work)
 
-    def problems(self, *, stage: Stage | None, page: Page) -> tuple[Sequence[Problem], int]:
-        """Problems, the newest first, and how many there are in all."""
-        which = [] if stage is None else [problem.c.stage == stage.value]
-        rows = select(problem).where(*which).order_by(problem.c.last_at.desc(), problem.c.id.desc())
-        rows = rows.limit(page.limit).offset(page.offset)
-        total = select(func.count()).select_from(problem).where(*which)
+    def problems(self, *, stage: Stage | None, code: str = "", page: Page) -> tuple[Sequence[Problem], int]:
+        """Problems of a room, a code or all, the newest first, and how many there are in all."""
+        return self.database.read(lambda connection: list_problems(connection, stage=stage, code=code, page=page))
 
-        def work(connection: Connection) -> tuple[Sequence[Problem], int]:
-            return [to_problem(row) for row in connection.execute(rows)], connection.execute(total).scalar_one()
-
-        return self.database.read(work)
+    def problem_classes(self, *, stage: Stage | None) -> Sequence[ProblemClass]:
+        """How many problems there are of each code in each room, the most frequent first."""
+        return self.database.read(lambda connection: count_problems(connection, stage=stage))
 
 
 def _key(key: EntityKey) -> bytes:

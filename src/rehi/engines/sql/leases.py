@@ -19,14 +19,15 @@ from rehi.engines.sql.pacegroups import free_groups, hold_groups, renew_groups
 from rehi.engines.sql.question import Question
 from rehi.engines.sql.schema import host, pace_group
 from rehi.model.host import Probe
+from rehi.model.retention import parse_rule
 from rehi.model.version import Digest
 from rehi.model.visit import HostLease, Robots, VisitTask
 
 _FREE = {"token": None, "worker": None, "lease_until": 0}
 _ORDERS = ", ".join(f"orders.{column.element.name} AS {column.name}" for column in ORDER_COLUMNS)
 _HELD = Question(
-    f"""SELECT host.*, robots.status, robots.text, robots.fetched_at, probe.status AS probe_status, probe.likeness,
-        probe.at AS probe_at, {_ORDERS} FROM host LEFT JOIN robots ON robots.host_id = host.id
+    f"""SELECT host.*, robots.status, robots.text, robots.fetched_at, robots.failing_since,
+        probe.status AS probe_status, probe.likeness, probe.at AS probe_at, {_ORDERS} FROM host LEFT JOIN robots ON robots.host_id = host.id
         LEFT JOIN probe ON probe.host_id = host.id LEFT JOIN orders ON orders.host_id = host.id""",  # noqa: S608
     "host.id",
     "bigint",
@@ -119,7 +120,7 @@ def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
         token=row.token,
         until=from_micros(row.lease_until),
         delay=row.delay,
-        robots=Robots(status=row.status, text=row.text, fetched_at=from_micros(row.fetched_at)) if known else None,
+        robots=_to_robots(row) if known else None,
         tasks=tuple(tasks),
         failures=row.failures,
         strain=row.strain,
@@ -130,13 +131,24 @@ def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
     )
 
 
+def _to_robots(row: Any) -> Robots:
+    return Robots(
+        status=row.status,
+        text=row.text,
+        fetched_at=from_micros(row.fetched_at),
+        failing_since=maybe_from_micros(row.failing_since),
+    )
+
+
 def _to_task(row: Any) -> VisitTask:
+    # Bytes that were dropped are asked for again, unless the rule is to have none of them: then a 304 is answer enough.
+    dropped = row.dropped_at is not None
     return VisitTask(
         resource_id=row.id,
         source_id=row.source_id or 0,
         url=row.url,
         digest=Digest(row.digest) if row.digest else None,
-        body=to_ref(row.file, row.offset, row.length),
+        body=None if dropped else to_ref(row.file, row.offset, row.length),
         etag=row.etag,
         last_modified=row.last_modified,
         media_type=row.media_type,
@@ -147,4 +159,5 @@ def _to_task(row: Any) -> VisitTask:
         weight=1.0 if row.weight is None else row.weight,
         promised=row.promised,
         history=row.history or b"",
+        by_reference=dropped and parse_rule(row.keep or "").references,
     )

@@ -12,7 +12,7 @@ from rehi.engines.sql.schema import probe, robots
 from rehi.engines.sql.text import storable
 from rehi.model.work import HostLesson
 
-_ROBOTS = ("status", "text", "fetched_at")
+_ROBOTS = ("status", "text", "fetched_at", "failing_since")
 _KEEP_ROBOTS = Insertion(robots, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
 _PROBE = ("status", "likeness", "at")
 _KEEP_PROBE = Insertion(probe, ("host_id", *_PROBE), unique=("host_id",), change=newest(_PROBE))
@@ -28,6 +28,7 @@ def keep_lessons(connection: Connection, lessons: Iterable[HostLesson]) -> None:
                 "status": found.status,
                 "text": storable(found.text),
                 "fetched_at": to_micros(found.fetched_at),
+                "failing_since": None if found.failing_since is None else to_micros(found.failing_since),
             }
         if (answer := lesson.probe) is not None:
             probes[lesson.host_id] = {

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, insert, inspect, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.schema import meta, metadata
 from rehi.engines.sql.step2 import visits
+from rehi.engines.sql.step3 import retention
 from rehi.errors import EngineError, StoreVersionError
 
 Step = Callable[[Connection], None]
@@ -18,7 +19,7 @@ _ROW = "schema"
 
 # The first step leads from version 1 to version 2, and so on. A step speaks plain SQL that holds for both databases and
 # never uses schema.py, which moves on.
-STEPS: tuple[Step, ...] = (visits,)
+STEPS: tuple[Step, ...] = (visits, retention)
 
 
 def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:

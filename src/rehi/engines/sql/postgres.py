@@ -164,6 +164,10 @@ class PostgresDialect:
         """The order of URLs, but for those that share their first 600 characters."""
         return (_indexed(),)
 
+    def url_key(self, url: str) -> str:
+        """Its head, and what tells it apart."""
+        return url[:HEAD] + tail_of(url)
+
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it."""
         return func.strpos(haystack, needle) > 0

@@ -34,7 +34,8 @@ _READ = Change(resource, {"id": "bigint", "read": "bigint"}, {"read_number": "ne
 _DONE = Removal(outbox.c.id)
 _UNREADABLE = Removal(document.c.resource_id)
 _TASKS = Question(
-    "SELECT outbox.id, outbox.attempts, outbox.subject, outbox.version_id, version.number, resource.source_id"
+    "SELECT outbox.id, outbox.attempts, outbox.subject, outbox.version_id, version.number, version.taken_at,"
+    " resource.source_id"
     " FROM outbox JOIN version ON version.id = outbox.version_id"
     " JOIN resource ON resource.id = outbox.subject AND outbox.topic = 'read'",
     "outbox.id",
@@ -43,7 +44,14 @@ _TASKS = Question(
     lock="FOR UPDATE OF outbox",
 )
 _RESOURCES = Question(
-    "SELECT id, source_id, url, read_number FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE"
+    "SELECT id, source_id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE"
+)
+# Asked once the resources are locked: a join in the question above would show what was read before we had to wait.
+_READ_AT = Question(
+    "SELECT resource.id, version.taken_at FROM resource"
+    " JOIN version ON version.resource_id = resource.id AND version.number = resource.read_number",
+    "resource.id",
+    "bigint",
 )
 _DOCUMENTS = Question("SELECT resource_id, media_type, language, names FROM document", "resource_id", "bigint")
 
@@ -86,9 +94,10 @@ def _enter(
     additions: Additions,
 ) -> None:
     rows = {row.id: row for row in _RESOURCES.ask(connection, sorted({task.subject for task, _ in done}))}
+    read_at = {row.id: row.taken_at for row in _READ_AT.ask(connection, sorted(rows))}
     readings: dict[int, _Reading] = {}
-    for task, result in sorted(done, key=lambda pair: int(pair[0].number)):
-        if task.number >= rows[task.subject].read_number:
+    for task, result in sorted(done, key=lambda pair: (int(pair[0].taken_at), int(pair[0].number))):
+        if task.taken_at >= read_at.get(task.subject, task.taken_at):  # numbers say when versions arrived, not when they were valid
             readings[task.subject] = _Reading(task.number, task.version_id, result)
     if not readings:
         return

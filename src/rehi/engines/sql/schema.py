@@ -32,7 +32,7 @@ from rehi.engines.sql.text import HEAD
 from rehi.engines.sql.updatetables import update_round, update_share
 
 __all__ = [
-    "blob", "document", "entity", "file", "form", "host", "mention", "meta", "metadata", "orders", "outbox",
+    "blob", "document", "entity", "file", "form", "holding", "host", "mention", "meta", "metadata", "orders", "outbox",
     "pace_group", "probe", "problem", "resource", "robots", "source", "tally", "update_round", "update_share",
     "version", "visit",
 ]  # fmt: skip
@@ -53,6 +53,7 @@ source = Table(
     number("position"),
     words("policy"),
     measure("weight", "1"),
+    words("keep"),  # which versions; empty for all
 )
 
 # Source 0 is the whole house. Writers add to rows of their own slot, so that on PostgreSQL they don't wait for each other.
@@ -84,6 +85,15 @@ blob = Table(
     Column("file_id", ID, ForeignKey("file.id"), nullable=False),
     number("offset"),
     number("length"),
+    Column("dropped_at", BigInteger),  # since when the bytes are kept no more; where they lay may be gone
+    words("dropped_by"),  # the rule
+)
+Index("blob_file", blob.c.file_id, blob.c.offset)
+Index(
+    "blob_dropped",
+    blob.c.dropped_at,
+    sqlite_where=text("dropped_at IS NOT NULL"),
+    postgresql_where=text("dropped_at IS NOT NULL"),
 )
 
 resource = Table(
@@ -102,7 +112,7 @@ resource = Table(
     number("failures"),
     number("hops"),
     number("versions"),
-    number("read_number"),  # the newest version of which a reading is on record
+    number("read_number"),  # the version of which a reading is on record: of those that were read, the newest
     number("statements"),
     Column("blob_id", ID, ForeignKey("blob.id")),  # of the newest version
     Column("redirect_to", ID, ForeignKey("resource.id")),
@@ -166,6 +176,22 @@ version = Table(
     number("length"),
 )
 Index("version_number", version.c.resource_id, version.c.number, unique=True)
+Index("version_taken", version.c.resource_id, version.c.taken_at)
+Index("version_blob", version.c.blob_id)
+
+# What is kept, by host and type; the bytes came with one of the versions that have them.
+holding = Table(
+    "holding",
+    metadata,
+    Column("host_id", ID, primary_key=True, autoincrement=False),
+    Column("media_type", Text, primary_key=True),
+    number("versions"),
+    number("bodies"),
+    number("logical"),
+    number("distinct_bytes"),
+    number("stored"),
+    sqlite_with_rowid=False,
+)
 
 document = Table(
     "document",
@@ -242,6 +268,7 @@ problem = Table(
 )
 Index("problem_last", problem.c.last_at, problem.c.id)
 Index("problem_stage", problem.c.stage, problem.c.last_at, problem.c.id)
+Index("problem_code", problem.c.stage, problem.c.code, problem.c.last_at, problem.c.id)
 
 # Topic "read": subject is the resource. Topics "resource" and "entity": what the graph must be told.
 outbox = Table(

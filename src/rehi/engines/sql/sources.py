@@ -143,5 +143,6 @@ def _to_source(row: Any, counts: Mapping[str, float]) -> Source:
         position=row.position,
         policy=row.policy,
         weight=row.weight,
+        keep=row.keep,
         counts=counts,
     )

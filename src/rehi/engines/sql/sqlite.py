@@ -188,6 +188,10 @@ class SqliteDialect:
         """The order of URLs."""
         return (resource.c.url,)
 
+    def url_key(self, url: str) -> str:
+        """The URL itself."""
+        return url
+
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it."""
         return func.instr(haystack, needle) > 0

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, select, tuple_
 
-from rehi.engines.sql.bodies import NewVersion, keep_blobs, keep_versions
+from rehi.engines.sql.bodies import NewVersion, keep_blobs, keep_versions, revive_blobs
 from rehi.engines.sql.database import Database, gather
 from rehi.engines.sql.files import File, keep_files
 from rehi.engines.sql.graphlist import list_for_graph
+from rehi.engines.sql.holdings import count_versions
 from rehi.engines.sql.hosts import settle_hosts
 from rehi.engines.sql.insertion import Insertion
+from rehi.engines.sql.latecomers import Stand, Timelines, rename_visits
 from rehi.engines.sql.moment import from_micros, to_due, to_micros
 from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
 from rehi.engines.sql.redirects import change_redirects
@@ -26,6 +29,7 @@ from rehi.engines.sql.text import storable
 from rehi.engines.sql.updates import add_to_share
 from rehi.errors import FetchError
 from rehi.model.problem import Problem, Stage
+from rehi.model.version import RecordRef
 from rehi.model.visit import Outcome, Visited
 from rehi.model.work import HostRelease
 
@@ -60,6 +64,8 @@ class _Batch:
     cleared: set[int] = field(default_factory=set)
     targets: dict[int, str | None] = field(default_factory=dict)  # where it redirects from now on; None for nowhere
     told: set[int] = field(default_factory=set)  # of which the graph must be told
+    echoes: list[tuple[int, int]] = field(default_factory=list)  # resources and moments of visits that found a change
+    quiet: set[int] = field(default_factory=set)  # whose visits make nothing due
 
 
 def record_visits(
@@ -71,12 +77,17 @@ def record_visits(
 ) -> None:
     """Record the visits that are not on record yet, and take leases back."""
     additions = Additions()
-    wanted = [Wanted(seen.url, None, to_due(seen.next_at)) for seen in visited]
+    wanted = [Wanted(seen.url, seen.source_id, _due(seen)) for seen in visited]
     states = lock_urls(connection, database, wanted, additions)
     fresh = _unrecorded(connection, [(states[seen.url], seen, to_micros(seen.at)) for seen in visited])
+    fresh.sort(key=itemgetter(2))  # so that only those are late that lie before what is on record
     batch = _Batch(recording, additions)
+    timelines = Timelines(connection, {state.id for state, _, at in fresh if at < (state.visited_at or 0)})
     for state, seen, at in fresh:
-        _apply(batch, state, seen, at)
+        if at < (state.visited_at or 0):
+            _apply_late(batch, timelines, state, seen, at)
+        else:
+            _apply(batch, state, seen, at)
     _count(batch)
     _write(connection, database, batch, {state.id: state for state, _, _ in fresh}, released)
     additions.write(connection, database)
@@ -113,6 +124,44 @@ def _apply(batch: _Batch, state: ResourceState, seen: Visited, at: int) -> None:
     _note_absence(batch, state, at, outcome)
     _describe(batch, state, seen, at, outcome)
     _count_for_update(batch, state, outcome)
+
+
+def _apply_late(batch: _Batch, timelines: Timelines, state: ResourceState, seen: Visited, at: int) -> None:
+    """A visit that lies before one that is on record changes the past, and the present only if nothing was found since."""
+    outcome, digest = seen.outcome, seen.digest
+    if outcome in (Outcome.NEW, Outcome.UNCHANGED):
+        before = timelines.before(state.id, at)
+        same = digest is None or (before is not None and before.digest == digest)
+        outcome = Outcome.UNCHANGED if same else Outcome.NEW
+    batch.visits.append((state, seen, at, outcome))
+    if outcome is Outcome.NEW and digest is not None:
+        new = _add_version(batch, state, seen, at, digest)
+        stand = Stand(at, digest, new.size, new.media_type, new.status, new.record, new.body)
+        if (again := timelines.enter(state.id, stand)) is not None:
+            _repeat_version(batch, state, again)
+    _count_for_update(batch, state, outcome)
+
+
+def _repeat_version(batch: _Batch, state: ResourceState, again: Stand) -> None:
+    """What an unchanged visit found is a version of its own now, since another one lies before it."""
+    newest = again.at >= (state.changed_at or 0)
+    if newest:
+        batch.versions[-1] = replace(batch.versions[-1], read=False)
+        state.digest, state.blob_id, state.changed_at = again.digest, None, again.at
+        state.media_type = storable(again.media_type)
+    state.versions += 1
+    batch.versions.append(
+        NewVersion(
+            resource_id=state.id, number=state.versions, taken_at=again.at, digest=again.digest, size=again.size,
+            media_type=again.media_type, status=again.status, record=again.record, body=again.body,
+            read=newest, held=False,
+        )
+    )  # fmt: skip
+    batch.echoes.append((state.id, again.at))
+    batch.additions.add_to_house("versions")
+    batch.additions.add_to_house("bytes", again.size)
+    batch.additions.add(state.source_id, Outcome.UNCHANGED.value, -1)
+    batch.additions.add(state.source_id, Outcome.NEW.value)
 
 
 def _note_problem(batch: _Batch, state: ResourceState, seen: Visited, outcome: Outcome) -> None:
@@ -154,36 +203,42 @@ def _describe(batch: _Batch, state: ResourceState, seen: Visited, at: int, outco
         state.state = outcome.value
     state.status = seen.status
     state.visited_at = max(at, state.visited_at or 0)
-    state.due_at = to_due(seen.next_at)
+    if seen.next_at is not None:
+        state.due_at = to_due(seen.next_at)
+    else:
+        batch.quiet.add(state.id)
     state.history = seen.history or state.history
 
 
-def _add_version(batch: _Batch, state: ResourceState, seen: Visited, at: int, digest: str) -> None:
+def _add_version(batch: _Batch, state: ResourceState, seen: Visited, at: int, digest: str) -> NewVersion:
     record = seen.record or seen.body
     if record is None:
         raise ValueError(f"a new version of {seen.url} without a record")
     state.versions += 1
-    state.digest = digest
-    state.blob_id = None
-    state.changed_at = at
-    state.media_type = storable(seen.media_type)
-    state.etag = storable(seen.etag)
-    state.last_modified = storable(seen.last_modified)
-    batch.versions.append(
-        NewVersion(
-            resource_id=state.id,
-            number=state.versions,
-            taken_at=at,
-            digest=digest,
-            size=seen.size,
-            media_type=seen.media_type,
-            status=seen.status,
-            record=record,
-            body=seen.body or record,
-        )
+    newest = at >= (state.changed_at or 0)
+    if newest:
+        state.digest = digest
+        state.blob_id = None
+        state.changed_at = at
+        state.media_type = storable(seen.media_type)
+        state.etag = storable(seen.etag)
+        state.last_modified = storable(seen.last_modified)
+    new = NewVersion(
+        resource_id=state.id,
+        number=state.versions,
+        taken_at=at,
+        digest=digest,
+        size=seen.size,
+        media_type=seen.media_type,
+        status=seen.status,
+        record=record,
+        body=seen.body or record,
+        read=newest,
     )
+    batch.versions.append(new)
     batch.additions.add_to_house("versions")
     batch.additions.add_to_house("bytes", seen.size)
+    return new
 
 
 def _count(batch: _Batch) -> None:
@@ -218,17 +273,33 @@ def _write(
     released: Sequence[HostRelease],
 ) -> None:
     refs = [ref for _, seen, _, _ in batch.visits for ref in (seen.record, seen.body)]
+    refs += [ref for new in batch.versions if not new.held for ref in (new.record, new.body)]
     files = keep_files(connection, refs, owner=batch.recording.worker)
     blobs = keep_blobs(connection, batch.versions, files)
     for new in batch.versions:
-        states[new.resource_id].blob_id = blobs[states[new.resource_id].digest or ""].id
+        if (state := states[new.resource_id]).blob_id is None:  # a late version leaves it as it is
+            state.blob_id = blobs[state.digest or ""].id
     write_resources(connection, states.values())
     _ENTER.enter_values(connection, [_visit_row(*visit, files) for visit in batch.visits])
-    keep_versions(connection, batch.versions, blobs, files)
+    rename_visits(connection, batch.echoes)
+    revived = keep_versions(connection, batch.versions, blobs, files)
+    revived |= revive_blobs(connection, _kept_again(batch), files)
+    hosts = {row: state.host_id for row, state in states.items()}
+    count_versions(connection, batch.versions, blobs, hosts, batch.additions, revived=revived)
     list_for_graph(connection, resources=batch.told.union(new.resource_id for new in batch.versions))
     looped = _write_redirects(connection, database, batch, states, released)
     clear_problems(connection, Stage.FETCH, [states[row].url for row in batch.cleared - looped])
     keep_problems(connection, [one for many in batch.problems.values() for one in many])
+
+
+def _kept_again(batch: _Batch) -> dict[str, RecordRef]:
+    """Where bytes lie that are the resource's newest already, but were kept once more: they had been dropped."""
+    return {
+        seen.digest: seen.record
+        for state, seen, _, outcome in batch.visits
+        if outcome is Outcome.UNCHANGED and seen.record is not None and seen.record == seen.body
+        if seen.digest is not None and seen.digest == state.digest
+    }
 
 
 def _write_redirects(
@@ -241,7 +312,11 @@ def _write_redirects(
     now = batch.recording.now
     targets = {row: url for row, url in batch.targets.items() if url or states[row].redirect_to is not None}
     due = to_micros(now)
-    wanted = [Wanted(url, states[row].source_id, due, states[row].hops + 1) for row, url in targets.items() if url]
+    wanted = [
+        Wanted(url, states[row].source_id, None if row in batch.quiet else due, states[row].hops + 1)
+        for row, url in targets.items()
+        if url
+    ]
     there = ensure_resources(connection, database, wanted, batch.additions)
     wake: dict[int, int] = dict(there.woken)
     for state in states.values():
@@ -250,6 +325,10 @@ def _write_redirects(
     settle_hosts(connection, wake, released, now=now)
     edges = {row: there.ids[url] if url else None for row, url in targets.items()}
     return change_redirects(connection, database, edges, states, new=there.new, now=now, additions=batch.additions)
+
+
+def _due(seen: Visited) -> int | None:
+    return None if seen.next_at is None else to_due(seen.next_at)
 
 
 def _visit_row(

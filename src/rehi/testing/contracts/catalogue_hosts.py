@@ -64,6 +64,20 @@ class HostsContract:
         lease = lease_one(catalogue, 60)
         assert (lease.robots, lease.probe) == (robots, probe)
 
+    def test_since_when_a_robots_txt_can_not_be_had_is_remembered(self, catalogue: Catalogue) -> None:
+        add(catalogue, A)
+        host_id = lease_one(catalogue).host_id
+        lost = Robots(status=503, text="User-agent: *", fetched_at=at(9), failing_since=at(3))
+        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, robots=lost)], worker="one", now=at(9))
+        assert lease_one(catalogue, 60).robots == lost
+        (facts,) = catalogue.host("a.ee", now=at(60))
+        assert (facts.robots_status, facts.robots_failing_since) == (503, at(3))
+        found = Robots(status=200, text="", fetched_at=at(70))
+        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, robots=found)], worker="one", now=at(70))
+        assert lease_one(catalogue, 121).robots == found
+        (facts,) = catalogue.host("a.ee", now=at(122))
+        assert facts.robots_failing_since is None
+
     def test_a_host_that_is_left_alone_is_never_leased(self, catalogue: Catalogue) -> None:
         add(catalogue, A, B)
         (row,), _ = catalogue.hosts("a.ee", Page())

@@ -106,6 +106,76 @@ class ShelfContract:
         shelf.set_aside("b.bin", 0)
         assert list(shelf.files()) == [("a.bin", 5)]
 
+    def test_a_file_is_there_when_it_was_begun(self, shelf: Shelf, open_shelf: Callable[[], Shelf]) -> None:
+        assert not shelf.has("a.bin")
+        shelf.append("a.bin", [b"1"])
+        shelf.sync()
+        assert shelf.has("a.bin")
+        assert open_shelf().has("a.bin")
+        assert not shelf.has("b.bin")
+        assert not shelf.has("../a.bin")
+
+    def test_a_sealed_file_is_read_as_before(self, shelf: Shelf, open_shelf: Callable[[], Shelf]) -> None:
+        refs = [shelf.append("a.bin", [text]) for text in (b"one", b"two")]
+        shelf.append("b.bin", [b"open"])
+        shelf.seal("a.bin")
+        shelf.seal("a.bin")
+        for seen in (shelf, open_shelf()):
+            assert [_read(seen, ref) for ref in refs] == [b"one", b"two"]
+            assert seen.has("a.bin")
+        assert list(shelf.files()) == [("a.bin", 6), ("b.bin", 4)]
+        assert shelf.append("b.bin", [b"!"]).offset == 4
+
+    def test_sealing_what_is_not_there_changes_nothing(self, shelf: Shelf) -> None:
+        shelf.seal("a.bin")
+        assert list(shelf.files()) == []
+
+    def test_a_file_that_is_put_is_whole_at_once_and_replaces_another(
+        self, shelf: Shelf, open_shelf: Callable[[], Shelf]
+    ) -> None:
+        shelf.put("a.txt", [b"first ", b"", b"one"])
+        assert _read(open_shelf(), RecordRef("a.txt", 0, 9)) == b"first one"
+        shelf.put("a.txt", iter([b"second"]))
+        assert list(shelf.files()) == list(open_shelf().files()) == [("a.txt", 6)]
+        assert _read(shelf, RecordRef("a.txt", 0, 6)) == b"second"
+        shelf.put("empty.txt", [])
+        assert list(shelf.files()) == [("a.txt", 6), ("empty.txt", 0)]
+
+    def test_a_file_that_fails_on_its_way_leaves_the_one_before(self, shelf: Shelf) -> None:
+        def broken() -> Iterator[bytes]:
+            yield b"half"
+            raise RecordMissing("the other half is gone")
+
+        shelf.put("a.txt", [b"whole"])
+        for name in ("a.txt", "b.txt"):
+            with pytest.raises(RecordMissing):
+                shelf.put(name, broken())
+        assert list(shelf.files()) == [("a.txt", 5)]
+        assert _read(shelf, RecordRef("a.txt", 0, 5)) == b"whole"
+
+    def test_a_removed_file_is_gone_and_its_name_is_free(self, shelf: Shelf, open_shelf: Callable[[], Shelf]) -> None:
+        ref = shelf.append("a.bin", [b"one"])
+        shelf.seal("a.bin")
+        shelf.put("b.txt", [b"two"])
+        with shelf.open(ref) as stream:
+            for name in ("a.bin", "b.txt", "c.bin"):
+                shelf.remove(name)
+            assert stream.read() == b"one"
+        for seen in (shelf, open_shelf()):
+            assert list(seen.files()) == []
+            assert not seen.has("a.bin")
+            with pytest.raises(RecordMissing):
+                seen.open(ref)
+        assert shelf.append("a.bin", [b"anew"]).offset == 0
+
+    @pytest.mark.parametrize("name", ["", "..", ".hidden", "a/b", "../a", "ä"])
+    def test_no_file_elsewhere_is_put_or_removed(self, shelf: Shelf, name: str) -> None:
+        with pytest.raises(ArchiveError):
+            shelf.put(name, [b"x"])
+        with pytest.raises(ArchiveError):
+            shelf.remove(name)
+        assert list(shelf.files()) == []
+
     def test_threads_that_write_and_read_at_once_do_not_disturb_each_other(self, shelf: Shelf) -> None:
         wrong: list[object] = []
 

@@ -1,0 +1,53 @@
+"""What was written: the bodies that an export holds already, by digest, on disk so that memory does not grow with them."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from rehi.errors import DiskFull, EngineError
+from rehi.model.version import Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The record with a body, as revisits refer to it."""
+
+    record_id: str
+    url: str
+    date: str  # as the record has it
+    at: str  # the same, in the one form in which moments can be compared
+
+
+class Written:
+    """The originals of an export, in a small database of its own that is thrown away with its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._database = sqlite3.connect(folder / "written.db", isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = OFF")
+        self._database.execute("PRAGMA synchronous = OFF")
+        self._database.execute(
+            "CREATE TABLE original (digest TEXT PRIMARY KEY, record_id TEXT, url TEXT, date TEXT, at TEXT) WITHOUT ROWID"
+        )
+        self._database.execute("BEGIN")
+
+    def find(self, digest: Digest, *, at: str) -> Original | None:
+        """The record in this export that has these bytes, if it is not of a later moment: none repeats what came after it."""
+        query = "SELECT record_id, url, date, at FROM original WHERE digest = ? AND at <= ?"
+        row = self._database.execute(query, (digest, at)).fetchone()
+        return None if row is None else Original(*row)
+
+    def add(self, digest: Digest, original: Original) -> None:
+        """A body is in the export from now on, or from an earlier moment than was known."""
+        row = (digest, original.record_id, original.url, original.date, original.at)
+        try:
+            self._database.execute("INSERT OR REPLACE INTO original VALUES (?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            if "full" in str(error):
+                raise DiskFull("the disk of the export is full; make room and start again") from error
+            raise EngineError(f"the export can't go on: {error}") from error
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._database.close()

@@ -1,0 +1,59 @@
+"""A digest as other archives write it: ``sha1:`` and base 32, but also other algorithms, base 16 and base 64."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from functools import lru_cache
+from typing import Protocol
+
+_ALGORITHMS = {"md5": 16, "sha1": 20, "sha-1": 20, "sha256": 32, "sha-256": 32, "sha512": 64, "sha-512": 64}
+
+
+class Hash(Protocol):
+    """What hashes bytes."""
+
+    def update(self, data: bytes, /) -> None: ...
+    def digest(self) -> bytes: ...
+
+
+@lru_cache(maxsize=256)  # each is asked for twice, and base 32 takes 20 microseconds
+def parse_digest(text: str) -> tuple[str, bytes] | None:
+    """The algorithm and the bytes of a digest; None for one that we can't make."""
+    name, colon, value = text.strip().partition(":")
+    name, value = name.strip().lower(), value.strip()
+    size = _ALGORITHMS.get(name)
+    if not colon or size is None:
+        return None
+    for decode in (_base16, _base32, _base64):
+        found = decode(value)
+        if found is not None and len(found) == size:
+            return name.replace("-", ""), found
+    return None
+
+
+def new_hash(algorithm: str) -> Hash:
+    """What makes such digests."""
+    return hashlib.new(algorithm, usedforsecurity=False)
+
+
+def _base16(value: str) -> bytes | None:
+    try:
+        return bytes.fromhex(value)
+    except ValueError:
+        return None
+
+
+def _base32(value: str) -> bytes | None:
+    try:
+        return base64.b32decode(value.rstrip("=").upper() + "=" * (-len(value.rstrip("=")) % 8))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _base64(value: str) -> bytes | None:
+    try:
+        return base64.b64decode(value.replace("-", "+").replace("_", "/"), validate=True)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,7 @@
+"""A bucket as a shelf: files that are sealed become objects in an object store, and are read from there by range."""
+
+from __future__ import annotations
+
+from rehi.engines.bucket.shelf import BucketShelf, open_shelf
+
+__all__ = ["BucketShelf", "open_shelf"]

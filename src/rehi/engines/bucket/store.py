@@ -1,0 +1,228 @@
+"""The store: what is asked of a bucket, and its errors in our words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import urlsplit
+
+from rehi.errors import EngineError, RecordMissing, SettingsError, StoreUnreachable
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+READ_TIMEOUT = "60s"  # for a window of a file at most
+WRITE_TIMEOUT = "15min"  # the store's own copy of a file of some GB is one request
+PARTS_AT_ONCE = 4
+_ENDPOINT = {"s3": "endpoint", "gs": "base_url", "az": "endpoint"}  # what the address is called in each store's options
+_BUCKET = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}")
+_PREFIX = re.compile(r"(/[A-Za-z0-9_=+-][A-Za-z0-9._=+-]*)*/?")
+_STATUS = re.compile(r"status code: ([1-5][0-9]{2}[A-Za-z ]{0,40})")
+_CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,60})</Code>")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object that is there."""
+
+    name: str
+    size: int
+    etag: str  # without quotes; empty if the store gives none
+    changed_at: datetime
+
+
+class Store:
+    """A bucket and a prefix in it. Making one asks nothing; it can be used by many threads, and after no fork."""
+
+    def __init__(self, uri: str, *, endpoint: str = "", region: str = "") -> None:
+        self.uri = check_uri(uri)
+        self._options = (self.uri, endpoint, region)
+
+    def find(self, name: str) -> Found | None:
+        """The object of that name."""
+        from obstore import head
+
+        with self._asking(f"looking for {name}"):
+            try:
+                return _found(head(self._reading, name))
+            except FileNotFoundError:
+                return None
+
+    def list(self, folder: str = "") -> list[Found]:
+        """The objects right under the prefix, or right in a folder there."""
+        from obstore import list_with_delimiter
+
+        with self._asking("listing its files"):
+            listed = list_with_delimiter(self._reading, folder or None)
+        found = [_found(meta) for meta in listed["objects"]]
+        return [item for item in found if item.name != folder]  # some stores list the folder in itself
+
+    def read(self, name: str, start: int, end: int) -> tuple[memoryview, int]:
+        """A range of an object, which is shorter only if the object ends there, and the size of the whole."""
+        from obstore import get
+        from obstore.exceptions import GenericError
+
+        with self._asking(f"reading {name}"):
+            try:
+                result = get(self._reading, name, options={"range": (start, end)})
+                return memoryview(result.bytes()), int(result.meta["size"])
+            except FileNotFoundError as error:
+                raise RecordMissing(f"{name} is neither in the data folder nor in {self.uri}") from error
+            except GenericError as error:
+                if "status code: 416" in str(error):
+                    raise RecordMissing(f"{name} ends before {start}") from None
+                raise
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write an object unless there is one of that name; whether it was written."""
+        from obstore import put
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        with self._asking(f"writing {name}"):
+            try:
+                put(self._writing, name, content, mode="create", use_multipart=False)
+            except (AlreadyExistsError, PreconditionError):
+                return False
+            return True
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write an object; one of that name is replaced."""
+        from obstore import put
+
+        with self._asking(f"writing {name}"):
+            put(self._writing, name, content, use_multipart=False)
+
+    def write_parts(self, name: str, file: BinaryIO, *, part: int) -> None:
+        """Write an object from a file, in parts; none of it is visible before the last is there."""
+        from obstore import put
+
+        file.seek(0)
+        with self._asking(f"writing {name}"):
+            put(self._writing, name, file, use_multipart=True, chunk_size=part, max_concurrency=PARTS_AT_ONCE)
+
+    def copy_new(self, source: str, name: str) -> bool:
+        """Copy an object inside the store unless there is one of that name; whether it was copied."""
+        from obstore import copy
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        with self._asking(f"writing {name}"):
+            try:
+                copy(self._writing, source, name, overwrite=False)
+            except (AlreadyExistsError, PreconditionError):
+                return False
+            return True
+
+    def delete(self, name: str) -> None:
+        """Have no object of that name."""
+        from obstore import delete
+
+        with self._asking(f"removing {name}"):
+            try:
+                delete(self._reading, name)
+            except FileNotFoundError:
+                return
+
+    @property
+    def _reading(self) -> ObjectStore:
+        return _connect(*self._options, READ_TIMEOUT)
+
+    @property
+    def _writing(self) -> ObjectStore:
+        return _connect(*self._options, WRITE_TIMEOUT)
+
+    @contextmanager
+    def _asking(self, what: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise StoreUnreachable(f"{self.uri}: {what} failed: there is no such bucket") from error
+        except BaseError as error:
+            # Not with its cause: the library's own words hold whole addresses, and with them some stores' tokens.
+            raise StoreUnreachable(f"{self.uri}: {what} failed: {_why(error)}") from None
+
+
+def check_uri(uri: str) -> str:
+    """The address in one form; SettingsError if it is none, or says more than a bucket and a prefix."""
+    try:
+        parts = urlsplit(uri)
+        extra = parts.query or parts.fragment or parts.username or parts.password or parts.port
+    except ValueError:
+        raise SettingsError("archive.uri is no address; it is of the form s3://bucket/prefix") from None
+    if extra:
+        raise SettingsError(
+            "archive.uri names a bucket and a prefix only, as in s3://bucket/prefix; credentials go into the environment"
+        )
+    if not _BUCKET.fullmatch(parts.netloc) or not _PREFIX.fullmatch(parts.path):
+        raise SettingsError(
+            "archive.uri must be of the form s3://bucket/prefix, with letters, digits, dots and dashes in its names"
+        )
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+@lru_cache(
+    maxsize=8
+)  # worker processes open the archive for every few documents, and a client costs 5 ms and its connections
+def _connect(uri: str, endpoint: str, region: str, timeout: str) -> ObjectStore:
+    try:
+        from obstore.exceptions import BaseError
+        from obstore.store import from_url
+    except ImportError as error:
+        raise EngineError(f'{uri} needs the object store\'s library: install "rehi[s3]"') from error
+
+    scheme = uri.partition(":")[0]
+    options: dict[str, Any] = {_ENDPOINT[scheme]: endpoint} if endpoint else {}
+    if scheme == "s3":
+        # One request for each removal is understood by every store; without the other, S3 has no conditional copy.
+        options |= {"disable_bulk_delete": True, "copy_if_not_exists": "multipart"}
+        if region:
+            options["region"] = region
+    client: dict[str, Any] = {"timeout": timeout, "connect_timeout": "5s", "user_agent": "rehi"}
+    if endpoint.startswith("http://"):
+        client["allow_http"] = True
+    try:
+        # Typed for each kind of store by itself, which is known only now.
+        opened: ObjectStore = from_url(uri, client_options=client, retry_config=_retries(), **options)  # type: ignore[call-overload]
+    except (BaseError, ValueError):  # its own words may show what is in the environment
+        raise SettingsError(
+            f"{uri} can't be opened: look at archive.endpoint, archive.region and the credentials in the environment"
+        ) from None
+    return opened
+
+
+def _retries() -> dict[str, Any]:
+    from datetime import timedelta
+
+    backoff = {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=2), "base": 2}
+    return {"max_retries": 2, "retry_timeout": timedelta(seconds=15), "backoff": backoff}
+
+
+def _found(meta: Any) -> Found:
+    return Found(str(meta["path"]), int(meta["size"]), (meta["e_tag"] or "").strip('"'), meta["last_modified"])
+
+
+def _why(error: Exception) -> str:
+    from obstore.exceptions import NotSupportedError, PermissionDeniedError, UnauthenticatedError
+
+    said = str(error)
+    status, code = _STATUS.search(said), _CODE.search(said)
+    answer = " ".join(match[1].strip() for match in (status, code) if match)
+    if isinstance(error, PermissionDeniedError | UnauthenticatedError) or answer.startswith(("401", "403")):
+        return f"it refuses the credentials ({answer or 'no access'})"
+    if isinstance(error, NotSupportedError):
+        return "the store can't do that"
+    if "NoSuchBucket" in answer:
+        return "there is no such bucket"
+    if answer:
+        return f"it answered {answer}"
+    if "credential" in said.lower() or "169.254.169.254" in said:
+        return "there are no credentials in the environment"
+    if "timed out" in said.lower() or "TimedOut" in said:
+        return "it took too long"
+    return "nobody answers there"

@@ -1,0 +1,198 @@
+"""A foreign answer: what a record of a crawl made elsewhere says of a visit, the body decoded as ours are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import urljoin
+
+from rehi.archive.foreign import Fields, ForeignRecord, Message, read_date
+from rehi.errors import BadEncoding, FetchError, RecordDamaged, TooLarge
+from rehi.fetch.body import Body
+from rehi.model.version import Digest
+from rehi.model.visit import Answer, Headers, Visit
+from rehi.pipeline.judgement import NOT_MODIFIED, PARTIAL, REDIRECTS
+from rehi.sources import is_visitable, normalise
+from rehi.sources.urls import is_robots
+
+AHEAD = timedelta(days=1)  # by which somebody else's clock may be wrong
+_HTTP = "application/http"
+_PIECE = 65_536
+
+
+class Skipped(Exception):
+    """A record of which nothing is taken; its word says why, and is counted."""
+
+
+@dataclass(slots=True)
+class ForeignVisit:
+    """A visit as a record tells it, before it is known whether its bytes are here already."""
+
+    record: ForeignRecord
+    url: str
+    at: datetime
+    answer: Answer  # without the request's headers; of a revisit, without the body that it repeats
+    redirect_to: str = ""
+    repeats: bool = False  # its body lies in another record
+    coded: bool = False  # its block does not hold the body as it is
+
+    @property
+    def key(self) -> tuple[str, datetime]:
+        """What makes it the same visit as another."""
+        return self.url, self.at
+
+    def as_visit(self, request_headers: Headers) -> Visit:
+        """As if it had been made here."""
+        answer = replace(self.answer, request_headers=request_headers)
+        return Visit(url=self.url, started_at=self.at, seconds=0.0, answer=answer)
+
+    @property
+    def can_be_adopted(self) -> bool:
+        """Whether the record can be read where it lies as if it were ours."""
+        fields = self.record.fields
+        try:
+            datetime.fromisoformat(fields.date)
+        except ValueError:
+            return False
+        plain = fields.kind in ("response", "revisit") and fields.get("content-type").lower().startswith(_HTTP)
+        whole = self.record.member is not None and fields.version.startswith("1.") and not self.coded
+        return plain and whole and fields.get("warc-target-uri") == self.url
+
+
+def read_visit(record: ForeignRecord, *, now: datetime, max_bytes: int, spool: Path) -> ForeignVisit:
+    """What an answer's record says; Skipped if it is nothing to keep, RecordDamaged if it can't be understood."""
+    fields = record.fields
+    url = _address(fields.url)
+    if fields.get("warc-truncated"):
+        raise Skipped("truncated")
+    if fields.get("warc-segment-number"):
+        raise Skipped("segmented")
+    at = read_date(fields.date, latest=now + AHEAD)
+    if fields.kind == "resource":
+        return ForeignVisit(record, url, at, _resource(record, max_bytes, spool), coded=True)
+    if fields.kind == "revisit":
+        return ForeignVisit(record, url, at, _revisit(record), repeats=True)
+    if fields.version and not fields.get("content-type").lower().startswith(_HTTP):
+        raise Skipped("not-http")
+    message = record.open_message()
+    status = message.head.status
+    if status == NOT_MODIFIED:
+        return ForeignVisit(record, url, at, _answer(record.fields, message, *_empty()), repeats=True)
+    redirect_to = _target(url, message) if status in REDIRECTS else ""
+    if not redirect_to and not (200 <= status < 300 and status != PARTIAL):
+        raise Skipped("status")
+    answer = _answer(record.fields, message, *_read_body(message, max_bytes, spool))
+    return ForeignVisit(record, url, at, answer, redirect_to=redirect_to, coded=message.is_coded)
+
+
+def _address(given: str) -> str:
+    url = normalise(given)
+    if url is None or not is_visitable(url):
+        raise Skipped("dns" if given.startswith("dns:") else "scheme")
+    if is_robots(url):
+        raise Skipped("robots")
+    return url
+
+
+def _target(url: str, message: Message) -> str:
+    try:
+        target = normalise(urljoin(url, message.head.header("location")))
+    except ValueError:
+        target = None
+    if target is None or not is_visitable(target) or target == url:
+        raise Skipped("redirect")
+    return target
+
+
+def _resource(record: ForeignRecord, max_bytes: int, spool: Path) -> Answer:
+    """A file without its exchange, as if a server had sent it."""
+    media_type = record.fields.get("content-type") or "application/octet-stream"
+    if media_type.lower().startswith("text/dns"):
+        raise Skipped("dns")
+    body, size, digest = _spool(iter(record.block.read, b""), "", max_bytes, spool)
+    headers = (("Content-Type", media_type), ("Content-Length", str(size)))
+    return Answer(
+        status=200, reason="OK", http_version="1.1", request_headers=(), headers=headers,
+        address=_ip(record.fields), body=body, size=size, digest=digest,
+    )  # fmt: skip
+
+
+def _revisit(record: ForeignRecord) -> Answer:
+    """The head of a revisit, if it has one."""
+    try:
+        return _answer(record.fields, record.open_message(), *_empty())
+    except RecordDamaged:
+        body, size, digest = _empty()
+        return Answer(
+            status=200, reason="OK", http_version="1.1", request_headers=(), headers=(),
+            address=_ip(record.fields), body=body, size=size, digest=digest,
+        )  # fmt: skip
+
+
+def _answer(fields: Fields, message: Message, body: BinaryIO, size: int, digest: Digest) -> Answer:
+    head = message.head
+    return Answer(
+        status=head.status,
+        reason=head.reason,
+        http_version=head.version,
+        request_headers=(),
+        headers=head.headers,
+        address=_ip(fields),
+        body=body,
+        size=size,
+        digest=digest,
+    )
+
+
+def _ip(fields: Fields) -> str:
+    try:
+        return str(ip_address(fields.get("warc-ip-address").strip()))
+    except ValueError:
+        return ""
+
+
+def _empty() -> tuple[BinaryIO, int, Digest]:
+    return Body(content_encoding="", max_bytes=1, spool=None).finish()
+
+
+def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO, int, Digest]:
+    """The body out of its codings. Many crawlers undo them and leave the header: what does not begin so never was."""
+    if not (codings := message.codings):
+        return _spool(message.payload(), "", max_bytes, spool)
+    raw, size, digest = _spool(message.payload(), "", max_bytes, spool)
+    try:
+        decoded = Body(content_encoding=codings, max_bytes=max_bytes, spool=spool)
+    except BadEncoding as error:
+        raw.close()
+        raise RecordDamaged(str(error)) from error
+    try:
+        while piece := raw.read(_PIECE):
+            decoded.write(piece)
+        found = decoded.finish()
+    except FetchError as error:
+        decoded.close()
+        if isinstance(error, BadEncoding) and not decoded.size:
+            raw.seek(0)
+            return raw, size, digest
+        raw.close()
+        raise Skipped("too-large") if isinstance(error, TooLarge) else RecordDamaged(str(error)) from error
+    raw.close()
+    return found
+
+
+def _spool(chunks: Iterable[bytes], codings: str, max_bytes: int, spool: Path) -> tuple[BinaryIO, int, Digest]:
+    body = Body(content_encoding=codings, max_bytes=max_bytes, spool=spool)
+    try:
+        for chunk in chunks:
+            body.write(chunk)
+        return body.finish()
+    except TooLarge as error:
+        body.close()
+        raise Skipped("too-large") from error
+    except BaseException:
+        body.close()
+        raise

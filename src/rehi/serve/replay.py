@@ -1,0 +1,224 @@
+"""Replay: what was kept, byte for byte, under the addresses that web archives use, with Memento (RFC 7089).
+
+Whatever an archived page holds, it is shown without rights: no script, no form, nothing from elsewhere, in an origin of
+its own. See docs/memento.md.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from rehi.app import House
+from rehi.desk.mementos import Memento, Place, find_place, find_url, target_of
+from rehi.desk.moments import parse_moment
+from rehi.desk.naming import name_of_file
+from rehi.desk.recalling import dropped
+from rehi.errors import ArchiveError, SettingsError
+from rehi.model.capture import Capture
+from rehi.model.visit import Headers, Outcome
+from rehi.serve import api, timemaps, versions
+from rehi.serve.ranges import answer_with
+from rehi.serve.webpath import WEB, WebAddress, base_of, host_of, http_date, parse_web, web_path
+
+ORIGINAL = "x-archive-orig-"
+LONG = 2_000  # characters of a URL, from which on only the necessary links are sent
+_MOST_HEADERS, _LONGEST_HEADER, _ALL_HEADERS = 60, 4_096, 16_384
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_UNSENDABLE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
+_HOP = frozenset({"connection", "keep-alive", "proxy-authenticate", "te", "trailer", "upgrade", "content-length"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# An archived script, which must never be run, not even by a page of our own that somebody has smuggled a tag into.
+_RUN = frozenset(
+    {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt", "manifest"}
+)
+
+
+async def web(request: Request) -> Response:
+    """Everything under /web/."""
+    asked = parse_web(request.scope)
+    if asked is None:
+        raise HTTPException(404, "say what: /web/<url>, /web/<digits>/<url> or /web/*/<url>")
+    return await run_in_threadpool(_answer, request, asked)
+
+
+def _answer(request: Request, asked: WebAddress) -> Response:
+    house = api.house_of(request)
+    url = find_url(house, asked.url)
+    match asked.kind:
+        case "memento":
+            return _memento(request, house, url, asked)
+        case "timegate":
+            return _timegate(request, house, url)
+        case "calendar":
+            return versions.show(request, url)
+        case _:
+            return timemaps.answer(request, url, asked.kind)
+
+
+def _memento(request: Request, house: House, url: str, asked: WebAddress) -> Response:
+    try:
+        at = parse_moment(asked.digits, end=False)
+    except SettingsError as error:
+        raise HTTPException(400, f"{asked.digits} is no moment; give year, month, day, hour, minute, second") from error
+    place = find_place(house, url, at, fine=len(asked.digits) > 14)
+    chosen = place.chosen
+    if chosen.stamp != asked.digits or url != asked.url:
+        return _redirect(request, place, url, f"{chosen.stamp}{asked.mode}")
+    if request.headers.get("sec-fetch-dest", "") in _RUN:
+        raise HTTPException(403, "what is kept here can be looked at, but not run")
+    if chosen.capture.outcome is Outcome.REDIRECT:
+        return _moved(request, house, place, url)
+    return _bytes(request, house, place, save=asked.save)
+
+
+def _timegate(request: Request, house: House, url: str) -> Response:
+    given = request.headers.get("accept-datetime")
+    place = find_place(house, url, _accepted(given) if given is not None else None)
+    response = _redirect(request, place, url, place.chosen.stamp)
+    response.headers["vary"] = "accept-datetime"
+    return response
+
+
+def _accepted(given: str) -> datetime:
+    try:
+        return datetime.strptime(given.strip(), "%a, %d %b %Y %H:%M:%S GMT").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise HTTPException(
+            400, "Accept-Datetime must be as in Sun, 01 Mar 2026 12:00:00 GMT", headers={"vary": "accept-datetime"}
+        ) from error
+
+
+def _redirect(request: Request, place: Place, url: str, what: str) -> Response:
+    headers = {"location": web_path(url, what), "link": links(request, url, place)}
+    return Response(status_code=302, headers=headers)
+
+
+def _moved(request: Request, house: House, place: Place, url: str) -> Response:
+    """A redirect, as it was: to where it led, at the same time."""
+    target = target_of(house, place.chosen.capture)
+    if not target:
+        raise HTTPException(404, "this was a redirect, and where it led can't be visited or isn't known any more")
+    status = place.chosen.capture.status
+    headers = {
+        "location": web_path(target, place.chosen.stamp[:14]),
+        "memento-datetime": http_date(place.chosen.capture.at),
+        "link": links(request, url, place),
+        "cache-control": "no-cache",  # what is closest there may be another one tomorrow
+    }
+    return Response(status_code=status if status in _REDIRECTS else 302, headers=headers)
+
+
+def _bytes(request: Request, house: House, place: Place, *, save: bool) -> Response:
+    capture = place.chosen.capture
+    body = capture.body
+    if capture.dropped or body is None:
+        raise dropped(f"{capture.url} of {capture.at:%Y-%m-%d %H:%M:%S} UTC")
+    headers = {
+        **_original_headers(house, capture),
+        "content-type": _sendable(capture.media_type) or "application/octet-stream",
+        "memento-datetime": http_date(capture.at),
+        "link": links(request, capture.url, place),
+        "content-security-policy": _policy(request),
+        "referrer-policy": "no-referrer",
+        "x-robots-tag": "noindex",
+    }
+    if save:
+        name = name_of_file(capture.url, capture.media_type, place.chosen.stamp)
+        headers["content-disposition"] = f'attachment; filename="{name}"'
+    return answer_with(
+        request,
+        lambda: house.archive.open_body(body),
+        size=capture.size,
+        tag=f'"{capture.digest}"',
+        headers=headers,
+        status=capture.status if capture.status >= 400 else 200,
+    )
+
+
+def _policy(request: Request) -> str:
+    """What an archived page may do: show pictures and styles that are kept here too, and nothing else."""
+    host = host_of(request)
+    kept = f"{host}{WEB}" if host and "[" not in host else "'self'"
+    return (
+        "sandbox allow-popups allow-downloads; default-src 'none'; script-src 'none'; connect-src 'none'; "
+        f"img-src {kept} data:; style-src {kept} 'unsafe-inline'; font-src {kept} data:; media-src {kept} data:; "
+        f"frame-src {kept}; form-action 'none'; base-uri 'none'"
+    )
+
+
+def _original_headers(house: House, capture: Capture) -> dict[str, str]:
+    """What the server said then, under names that no browser acts on; nothing if the record can't be read."""
+    try:
+        head = house.archive.read_headers(capture.record).http
+    except ArchiveError:
+        return {}
+    return archived_headers(head.headers) if head else {}
+
+
+def archived_headers(headers: Headers) -> dict[str, str]:
+    """Headers of an archived answer with ``X-Archive-Orig-`` before their names, as many as a client takes."""
+    kept: dict[str, str] = {}
+    left = _ALL_HEADERS
+    for name, value in headers:
+        lowered = name.lower().removeprefix(ORIGINAL)
+        said = _sendable(value[:_LONGEST_HEADER])
+        left -= len(lowered) + len(said)
+        if len(kept) == _MOST_HEADERS or left < 0:
+            break
+        if lowered not in _HOP and _TOKEN.fullmatch(lowered):
+            key = f"{ORIGINAL}{lowered}"
+            kept[key] = f"{kept[key]}, {said}" if key in kept else said
+    return kept
+
+
+def _sendable(value: str) -> str:
+    return _UNSENDABLE.sub("", value).strip()
+
+
+def links(request: Request, url: str, place: Place | None) -> str:
+    """The Link header: the original, where to ask for other times, and the neighbours."""
+    base = base_of(request)
+    parts = [
+        f'<{timemaps.reference(url)}>; rel="original"',
+        f'<{base}{web_path(url)}>; rel="timegate"',
+        f'<{base}{web_path(url, "timemap/link")}>; rel="timemap"; type="application/link-format"',
+    ]
+    if place is not None and len(url) <= LONG:
+        parts += _neighbours(base, url, place)
+    return ", ".join(parts)
+
+
+def _neighbours(base: str, url: str, place: Place) -> list[str]:
+    roles: dict[Memento, list[str]] = {}
+    for memento, role in (
+        (place.first, "first"),
+        (place.previous, "prev"),
+        (place.chosen, ""),
+        (place.following, "next"),
+        (place.last, "last"),
+    ):
+        if memento is not None:
+            roles.setdefault(memento, []).append(role)
+    return [
+        f'<{base}{web_path(url, memento.stamp)}>; rel="{" ".join([*filter(None, said), "memento"])}"; '
+        f'datetime="{http_date(memento.capture.at)}"'
+        for memento, said in sorted(roles.items(), key=lambda pair: pair[0].capture.at)
+    ]
+
+
+class _Below(Route):
+    """Everything under a path, whatever characters follow: a URL may hold any of them."""
+
+    def __init__(self, path: str, endpoint: object) -> None:
+        super().__init__(path, endpoint)  # type: ignore[arg-type]
+        self.path_regex = re.compile(re.escape(path))
+
+
+routes = [_Below(WEB, web)]

@@ -1,0 +1,82 @@
+"""What the catalogue promises of the problems list: classes are counted, and what holds no longer is struck out."""
+
+from __future__ import annotations
+
+from rehi.errors import Disposition, DnsFailed, ReaderCrashed, TimedOut
+from rehi.model.listing import Page
+from rehi.model.problem import Problem, ProblemClass, Stage
+from rehi.ports import Catalogue
+from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread
+
+PAGE, ROBOTS = "http://a.ee/page", "http://a.ee/robots.txt"
+HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
+
+
+def note_on(subject: str, when: float, code: str = "crawl-delay-capped") -> Problem:
+    """A note that belongs to no visit."""
+    return Problem(
+        stage=Stage.FETCH, code=code, subject=subject, message="too long", next_step="skip", first_at=at(when),
+        last_at=at(when),
+    )  # fmt: skip
+
+
+def _fill(catalogue: Catalogue) -> None:
+    for when in range(3):
+        catalogue.record([failed(f"http://slow{when}.ee/", when, error=TimedOut("x"))], [], worker="one", now=at(when))
+    catalogue.record([failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
+    catalogue.record([came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
+    (task,) = claim(catalogue, 4)
+    catalogue.record_reads([misread(task, ReaderCrashed("it died"), Disposition.QUARANTINE)], now=at(5))
+
+
+class ProblemsContract:
+    """``problems``, ``problem_classes`` and ``strike_out``."""
+
+    def test_a_house_without_problems_has_no_classes(self, catalogue: Catalogue) -> None:
+        assert catalogue.problem_classes(stage=None) == []
+
+    def test_classes_are_counted_the_most_frequent_first(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        slow = ProblemClass(stage=Stage.FETCH, code="timed-out", problems=3, last_at=at(2))
+        nowhere = ProblemClass(stage=Stage.FETCH, code="dns-failed", problems=1, last_at=at(3))
+        crashed = ProblemClass(stage=Stage.EXTRACT, code="reader-crashed", problems=1, last_at=at(5))
+        assert catalogue.problem_classes(stage=None) == [slow, crashed, nowhere]
+        assert catalogue.problem_classes(stage=Stage.FETCH) == [slow, nowhere]
+        assert catalogue.problem_classes(stage=Stage.GRAPH) == []
+
+    def test_a_class_is_counted_by_what_is_wrong_and_not_by_how_often(self, catalogue: Catalogue) -> None:
+        for when in (1, 2, 7):
+            catalogue.record([failed(PAGE, when, error=TimedOut("x"))], [], worker="one", now=at(when))
+        (only,) = catalogue.problem_classes(stage=None)
+        assert (only.problems, only.last_at) == (1, at(7))
+        catalogue.record([failed(PAGE, 8, error=DnsFailed("x"))], [], worker="one", now=at(8))
+        assert [one.code for one in catalogue.problem_classes(stage=None)] == ["dns-failed"]
+
+    def test_the_problems_of_one_class_are_listed_page_by_page(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        problems, total = catalogue.problems(stage=None, code="timed-out", page=Page(limit=2))
+        assert ([one.subject for one in problems], total) == (["http://slow2.ee/", "http://slow1.ee/"], 3)
+        problems, total = catalogue.problems(stage=Stage.FETCH, code="timed-out", page=Page(limit=2, offset=2))
+        assert ([one.subject for one in problems], total) == (["http://slow0.ee/"], 3)
+        assert catalogue.problems(stage=Stage.EXTRACT, code="timed-out", page=Page()) == ([], 0)
+
+    def test_a_class_that_there_is_not_has_no_problems(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        for code in HOSTILE:
+            assert catalogue.problems(stage=None, code=code, page=Page()) == ([], 0)
+        assert catalogue.problems(stage=None, page=Page())[1] == 5
+
+    def test_a_note_that_holds_no_longer_is_struck_out(self, catalogue: Catalogue) -> None:
+        others = [f"http://{number}.ee/robots.txt" for number in range(3)]
+        catalogue.note([note_on(subject, 1) for subject in (ROBOTS, *others)])
+        catalogue.strike_out(Stage.FETCH, [ROBOTS, *others[:2], "http://unknown.ee/\0"], code="crawl-delay-capped")
+        assert [one.subject for one in catalogue.problems(stage=None, page=Page())[0]] == others[2:]
+        catalogue.strike_out(Stage.FETCH, [], code="crawl-delay-capped")
+        assert catalogue.problems(stage=None, page=Page())[1] == 1
+
+    def test_only_the_note_is_struck_out_and_no_other_problem_of_the_same_thing(self, catalogue: Catalogue) -> None:
+        catalogue.record([failed(ROBOTS, 1, error=TimedOut("x"))], [], worker="one", now=at(1))
+        catalogue.note([note_on(PAGE, 2)])
+        catalogue.strike_out(Stage.FETCH, [ROBOTS, PAGE], code="crawl-delay-capped")
+        catalogue.strike_out(Stage.EXTRACT, [ROBOTS], code="timed-out")
+        assert [one.subject for one in catalogue.problems(stage=None, page=Page())[0]] == [ROBOTS]
