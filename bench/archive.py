@@ -2,8 +2,9 @@
 
 Real histories (all versions of five published files) and generated ones, of 0.2 to 5 MB with the edits that such files
 get. Counted of ours is all that lies in its folder: records with their headers, requests, what stands beside them. Of the
-others nothing is counted that is only for finding things again (see archive_ways.py). Everybody brings a batch of versions
-to disk for good at the same places. CPU is that of the process, and of git's processes; a version that is read back is
+others nothing is counted that is only for finding things again (see archive_ways.py). All but git bring a batch of versions
+to disk for good at the same places; git is spared that, and charged for its processes alone: add, commit and gc, with gc
+shown by itself too. CPU is what processes used, never the clock; a version that is read back is
 compared with what was written, each of them, and "deepest" is the one that took longest. A file of 100 MB and a second
 version of it are kept and read back in processes of their own, whose memory is measured.
 """

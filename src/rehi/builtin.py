@@ -11,7 +11,7 @@ from rehi.errors import SettingsError
 CATALOGUES = {"sqlite": "rehi.engines.sql:open_catalogue", "postgresql": "rehi.engines.sql:open_catalogue"}
 GRAPHS = {"oxigraph": "rehi.engines.oxigraph:open_graph"}
 EXECUTORS = {"local": "rehi.engines.local:LocalExecutor"}
-SHELVES = {scheme: "rehi.engines.bucket:open_shelf" for scheme in ("s3", "gs", "az")}
+SHELVES = dict.fromkeys(("s3", "gs", "az"), "rehi.engines.bucket:open_shelf")
 
 _GROUPS = {"catalogue": CATALOGUES, "graph": GRAPHS, "executor": EXECUTORS, "shelf": SHELVES}
 

@@ -182,6 +182,41 @@ def test_nothing_is_lost_when_a_catalogue_of_version_1_is_opened(catalogue_uri: 
     catalogue.close()
 
 
+def test_what_an_older_catalogue_holds_is_counted(catalogue_uri: str) -> None:
+    older = _older(catalogue_uri)
+    more = [
+        {
+            "resource_id": 1,
+            "number": 2,
+            "taken_at": START + 1,
+            "blob_id": 2,
+            "media_type": "Image/PNG ;x=1",
+            "offset": 100,
+        },
+        {"resource_id": 2, "number": 1, "taken_at": START + 2, "blob_id": 1, "media_type": "text/html", "offset": 300},
+    ]
+    blob = {"digest": digest_of("other"), "size": 7, "file_id": 1, "offset": 100, "length": 200}
+
+    def fill(connection: Connection) -> None:
+        for table, row in (("blob", blob), *(("version", {"file_id": 1, "length": 50, **row}) for row in more)):
+            names = ", ".join(f'"{name}"' for name in row)
+            values = ", ".join(f":{name}" for name in row)
+            connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), row)
+
+    older.write(fill)
+    older.close()
+    catalogue = open_catalogue(catalogue_uri)
+    held = catalogue.holdings(limit=9)
+    assert (held.versions, held.bodies, held.logical, held.distinct, held.stored) == (3, 2, 13, 10, 200)
+    assert {row.name: (row.versions, row.distinct) for row in held.by_type} == {
+        "text/html": (2, 3),
+        "image/png": (1, 7),
+    }
+    assert [version.dropped for version in catalogue.versions(URL)] == [False, False]
+    assert catalogue.sources()[0].keep == ""
+    catalogue.close()
+
+
 def test_a_catalogue_of_version_1_goes_on_working(catalogue_uri: str) -> None:
     _older(catalogue_uri).close()
     catalogue = open_catalogue(catalogue_uri)

@@ -1,6 +1,6 @@
-"""A delta: a version as what is different from an earlier one, zstd with that one as its prefix. docs/delta.md specifies it.
+"""A delta: a version as what is different from an earlier one, as docs/delta.md specifies it.
 
-Which earlier one follows from the version's step, its number since the last that was stored whole. Written in base 4,
+It is zstd with the earlier one as its prefix. Which earlier one follows from the version's step, its number since the last that was stored whole. Written in base 4,
 the base is the step with its last digit that is not 0 counted down by one: 0123 stands on 0122, 0120 on 0110. So a
 version is never more than 12 deltas from a whole one, though whole ones come only every 256 versions. On five real
 histories (109 MB), KB and records to the deepest version: each on the one before, whole every 16: 2,888 and 16; every 64:

@@ -45,7 +45,7 @@ def set_catalogue_aside(house: House) -> Path:
 
 def reindex(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> Reindexed:
     """Go through all files and enter what the catalogue does not know yet. What it knows stays as it is."""
-    with lock_folder(house.settings.data):
+    with lock_folder(house.settings.data, name="intake.lock"), lock_folder(house.settings.data):
         before = house.catalogue.totals(now=utc_now()).versions
         run = _Run(house)
         for item in run.through(on_progress):

@@ -1,0 +1,24 @@
+"""Somewhere to run work that may go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Executor(Protocol):
+    """Somewhere to run CPU work, where a crash, a hang or greed costs one task only."""
+
+    def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Start; the future raises ReaderCrashed, ReadTimeout or ReadTooLarge when the guard had to step in."""
+
+    @property
+    def workers(self) -> int:
+        """How many run at once."""
+
+    def close(self) -> None:
+        """Stop at once; what was running is lost."""

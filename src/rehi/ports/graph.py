@@ -1,0 +1,70 @@
+"""The graph, and what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pyoxigraph import NamedNode, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceGraph:
+    """A named graph with all that it says from now on."""
+
+    graph: NamedNode
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceSubject:
+    """All that a graph says of one subject from now on."""
+
+    graph: NamedNode
+    subject: NamedNode
+    triples: tuple[Triple, ...]
+
+
+GraphChange = ReplaceGraph | ReplaceSubject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryLimits:
+    """What one query may cost."""
+
+    seconds: float = 30.0
+    memory: int = 2 << 30  # bytes
+    rows: int | None = None  # no more than these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnswer:
+    """The bytes of an answer as they come, and their media type."""
+
+    media_type: str
+    chunks: Iterator[bytes]
+    seconds: float  # that the query itself took; the start of a process for it is not in it
+
+
+class Graph(Protocol):
+    """A store of named graphs that answers SPARQL."""
+
+    def write(self, changes: Sequence[GraphChange]) -> None:
+        """All changes or none, on disk for good."""
+
+    def publish(self) -> None:
+        """Let queries see what was written."""
+
+    def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
+        """Answer over the union of all graphs, in that media type; QueryError, QueryTimeout, QueryTooLarge."""
+
+    def size(self) -> int:
+        """The number of statements."""
+
+    def check(self) -> str:
+        """One line on the engine: its name and version. EngineError if it does not answer."""
+
+    def close(self) -> None:
+        """Give everything back."""

@@ -1,0 +1,39 @@
+"""A place for the archive's files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import BinaryIO, Protocol
+
+from rehi.model.version import RecordRef
+
+
+class Shelf(Protocol):
+    """A place for append-only files: a folder now, objects in a bucket when they are sealed."""
+
+    def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
+        """Write at the end of a file, which is made if need be. Not safe on disk before ``sync``."""
+
+    def sync(self) -> None:
+        """All that was appended is on disk for good."""
+
+    def open(self, ref: RecordRef) -> BinaryIO:
+        """A stream of just that range; RecordMissing if it is not there."""
+
+    def files(self) -> Sequence[tuple[str, int]]:
+        """The files' names and sizes, in the order of the names."""
+
+    def has(self, file: str) -> bool:
+        """Whether a file is there, as far as can be told without waiting for anybody; cheap enough for every record."""
+
+    def set_aside(self, file: str, offset: int) -> None:
+        """Move what follows ``offset`` to a place of its own, and end the file there."""
+
+    def seal(self, file: str) -> None:
+        """Nothing is appended to a file any more: it may be brought to where it stays."""
+
+    def put(self, file: str, chunks: Iterable[bytes]) -> None:
+        """A file that is whole at once, on disk for good and sealed; one of that name before is replaced."""
+
+    def remove(self, file: str) -> None:
+        """Have a file no more; one that is not there is fine."""
