@@ -14,15 +14,22 @@ DOCS = Path(__file__).parent
 
 def commands() -> str:
     """Every command with its help."""
-    context = click.Context(cli, info_name="rehi", terminal_width=100)
+    context = cli.make_context("rehi", ["stats"], terminal_width=100)
     parts = ["# Commands", "", "Made from the code by `make docs`. `rehi COMMAND --help` shows the same.", ""]
     parts += ["```", cli.get_help(context), "```", ""]
     for name in COMMANDS:
-        command = cli.get_command(context, name)
-        assert command is not None
-        help_text = command.get_help(click.Context(command, info_name=name, parent=context, terminal_width=100))
-        parts += [f"## rehi {name}", "", "```", help_text, "```", ""]
+        parts += _command(cli, name, context)
     return "\n".join(parts)
+
+
+def _command(group: click.Group, name: str, parent: click.Context) -> list[str]:
+    """A command with its help, and those below it."""
+    command = group.get_command(parent, name)
+    assert command is not None
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=100)
+    parts = [f"## {context.command_path}", "", "```", command.get_help(context), "```", ""]
+    below = command.list_commands(context) if isinstance(command, click.Group) else []
+    return parts + [line for one in below for line in _command(command, one, context)]  # type: ignore[arg-type]
 
 
 def settings() -> str:

@@ -205,6 +205,18 @@ def test_a_page_where_a_dataset_was_promised_is_kept_and_remarked_on(tmp_path: P
         assert problems(house)["/data.csv"].code == "wrong-type"
 
 
+def test_what_is_found_in_the_archive_after_a_kill_is_remarked_on_too(tmp_path: Path) -> None:
+    with visited(tmp_path, lambda _: (200, HTML, b"<!doctype html><p>Please log in"), ["/data.csv", "/x"]) as (house, _):
+        harvest(house)
+        settings = house.settings
+    for file in settings.data.glob("catalogue.db*"):
+        file.unlink()
+    with House(settings) as again:
+        harvest(again)
+        assert {path: row.versions for path, row in rows(again).items()} == {"/data.csv": 1, "/x": 1}
+        assert {path: problem.code for path, problem in problems(again).items()} == {"/data.csv": "wrong-type"}
+
+
 def test_no_more_visits_are_made_than_the_budget_allows(tmp_path: Path) -> None:
     paths = [f"/{n}" for n in range(60)]
     budget = {"revisit": {"visits_per_day": 24}}

@@ -10,7 +10,8 @@ from operator import attrgetter
 from typing import BinaryIO
 
 from rehi.app import House
-from rehi.errors import ArchiveError, BodyDropped, NotFound
+from rehi.desk.retaining import explain_dropped
+from rehi.errors import ArchiveError, NotFound
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.sources import normalise
 
@@ -65,15 +66,8 @@ def history(house: House, url: str) -> list[Version]:
 def open_version(house: House, version: Version) -> BinaryIO:
     """The bytes of a version as they came; BodyDropped if a rule has dropped them."""
     if version.dropped:
-        raise dropped(f"version {version.number}")
+        raise explain_dropped(house, version.digest, what=f"version {version.number}")
     return house.archive.open_body(version.body)
-
-
-def dropped(what: str) -> BodyDropped:
-    """What is said of bytes that are kept no more."""
-    return BodyDropped(
-        f"the bytes of {what} were dropped by a rule for this source; its digest and times are still known"
-    )
 
 
 def list_rows(house: House, versions: Iterable[Version]) -> Iterator[VersionRow]:

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO
 
 from rehi import __version__
 from rehi.app import House, lock_folder
@@ -19,7 +18,7 @@ from rehi.archive import Found, read_tombstone, read_tombstones, tombstone_files
 from rehi.errors import BodyDropped
 from rehi.model.retention import ALL, History, Rule, Shared, parse_rule, versions_to_drop
 from rehi.model.source import Source
-from rehi.model.version import Version
+from rehi.model.version import Digest
 from rehi.ports import Catalogue
 
 RESOURCES = 1_000  # histories that are looked at together
@@ -128,20 +127,11 @@ def bury_again(house: House, found: Found) -> int:
     return len(house.catalogue.bury(stone.buried, at=stone.at, record=found.ref, worker=house.worker))
 
 
-def open_kept(house: House, version: Version, *, url: str) -> BinaryIO:
-    """The bytes of a version; BodyDropped if a rule has dropped them."""
-    if version.dropped:
-        raise explain_dropped(house, version, url=url)
-    return house.archive.open_body(version.body)
-
-
-def explain_dropped(house: House, version: Version, *, url: str) -> BodyDropped:
-    """What is said of a version whose bytes are kept no more."""
-    when = house.catalogue.droppings([version.digest]).get(version.digest)
-    how = f" on {when.at:%Y-%m-%d} by the rule {when.rule!r}" if when is not None else ""
-    return BodyDropped(
-        f"the bytes of version {version.number} of {url} were dropped{how}; its digest, times and text are still known"
-    )
+def explain_dropped(house: House, digest: Digest | None, *, what: str) -> BodyDropped:
+    """What is said of bytes that are kept no more."""
+    when = None if digest is None else house.catalogue.droppings([digest]).get(digest)
+    how = f"on {when.at:%Y-%m-%d} by the rule {when.rule!r}" if when is not None else "by a rule for this source"
+    return BodyDropped(f"the bytes of {what} were dropped {how}; its digest, times and text are still known")
 
 
 def _shares(house: House, source_id: int | None) -> dict[int, Share]:

@@ -36,7 +36,7 @@ _FILES = frozenset(
 _SHOWN = frozenset(["blob", "tree", "wiki", "view", "viewer", "preview", "show", "details"])
 _PAGES = ("", "text/html", "application/xhtml+xml", "text/plain")
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b")
-_SNIFFED = 4_096  # octets of a body's beginning
+PAGE_BYTES = 4_096  # of a body's beginning, by which a page is told
 
 
 def promised_dataset(url: str, media_type_before: str) -> bool:
@@ -54,16 +54,17 @@ def is_wrong_type(answer: Answer, *, url: str, media_type_before: str) -> bool:
     """Whether a web page came where a file was promised. The body is left at its start."""
     if not 200 <= answer.status < 300 or not promised_dataset(url, media_type_before):
         return False
-    declared = _bare(answer.header("Content-Type"))
-    if declared.endswith("xml") and declared not in _PAGES:  # a page can be meant as XML, and say so
+    answer.body.seek(0)
+    beginning = answer.body.read(PAGE_BYTES)
+    answer.body.seek(0)
+    return is_page(beginning, declared=answer.header("Content-Type"))
+
+
+def is_page(beginning: bytes, *, declared: str) -> bool:
+    """Whether what begins so is a web page; that it is declared as one says nothing: many servers do that to everything."""
+    kind = _bare(declared)
+    if kind.endswith("xml") and kind not in _PAGES:  # a page can be meant as XML, and say so
         return False
-    answer.body.seek(0)
-    beginning = answer.body.read(_SNIFFED)
-    answer.body.seek(0)
-    return _is_page(beginning)  # many servers call everything text/html: that alone says nothing
-
-
-def _is_page(beginning: bytes) -> bool:
     text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     while text.startswith((b"<!--", b"<?xml")):
         text = text.partition(b"-->" if text.startswith(b"<!--") else b">")[2].lstrip()

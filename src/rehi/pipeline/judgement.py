@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from rehi.archive import Archive, Kept, Torn
@@ -15,6 +16,7 @@ from rehi.errors import (
     Disposition,
     DnsFailed,
     FetchError,
+    NotFound,
     Overloaded,
     RecordDamaged,
     RedirectLoop,
@@ -24,7 +26,7 @@ from rehi.errors import (
     Truncated,
     WrongType,
 )
-from rehi.fetch import is_wrong_type, looks_soft, redirect_target
+from rehi.fetch import PAGE_BYTES, is_page, is_wrong_type, looks_soft, promised_dataset, redirect_target
 from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
 from rehi.model.host import Probe
 from rehi.model.problem import Problem, Stage
@@ -40,6 +42,7 @@ PARTIAL = 206  # though no part was asked for
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PERMANENT = frozenset({301, 308})
 MISSING = frozenset({404, 410})
+A_PAGE = "a web page came where a dataset was promised"
 GONE_LEAST = 2  # failures before this one: a single look is no proof
 
 
@@ -81,7 +84,22 @@ class Judge:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
         found = list(self.archive.recover(self.ledger.known_end))
         self.ledger.note([complaint(item, now) for item in found if isinstance(item, Torn)])
-        return self.remember([item for item in found if isinstance(item, Kept)])
+        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, Kept)])]
+
+    def _remark(self, seen: Visited) -> Visited:
+        """A visit whose process was killed is remarked on as if it had lived."""
+        if seen.outcome is not Outcome.NEW or seen.body is None:
+            return seen
+        try:
+            before = self.ledger.versions(seen.url)[-1].media_type
+        except NotFound:
+            before = ""
+        if not promised_dataset(seen.url, before):
+            return seen
+        with suppress(ArchiveError), self.archive.open_body(seen.body) as body:
+            if is_page(body.read(PAGE_BYTES), declared=seen.media_type):
+                return replace(seen, remark=WrongType(A_PAGE))
+        return seen
 
     def remember(self, kept: Sequence[Kept]) -> list[Visited]:
         """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
@@ -134,7 +152,7 @@ class Judge:
             record=record,
             digest=answer.digest,
             body=bodies.setdefault(answer.digest, record),
-            remark=WrongType("a web page came where a dataset was promised") if wrong else None,
+            remark=WrongType(A_PAGE) if wrong else None,
         )
 
     def _still_same(self, item: Finished, answer: Answer) -> Visited:

@@ -19,7 +19,7 @@ from rehi.app import House
 from rehi.desk.mementos import Memento, Place, find_place, find_url, target_of
 from rehi.desk.moments import parse_moment
 from rehi.desk.naming import name_of_file
-from rehi.desk.recalling import dropped
+from rehi.desk.retaining import explain_dropped
 from rehi.errors import ArchiveError, SettingsError
 from rehi.model.capture import Capture
 from rehi.model.visit import Headers, Outcome
@@ -119,7 +119,8 @@ def _bytes(request: Request, house: House, place: Place, *, save: bool) -> Respo
     capture = place.chosen.capture
     body = capture.body
     if capture.dropped or body is None:
-        raise dropped(f"{capture.url} of {capture.at:%Y-%m-%d %H:%M:%S} UTC")
+        what = f"{capture.url} of {capture.at:%Y-%m-%d %H:%M:%S} UTC"
+        raise explain_dropped(house, capture.digest, what=what)
     headers = {
         **_original_headers(house, capture),
         "content-type": _sendable(capture.media_type) or "application/octet-stream",
