@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -170,6 +171,17 @@ def _head(lines: str) -> bytes:
 
 def _printable(value: str) -> str:
     return _CONTROL.sub(lambda match: f"%{ord(match[0]):02X}", value)
+
+
+def parse_fields(plain: bytes) -> tuple[RecordFields, int]:
+    """The fields of a record that is in memory, and where its block begins: quicker than ``read_fields``."""
+    end = plain.find(_END, 0, MAX_FIELDS)
+    first, *lines = plain[: max(end, 0)].decode("utf-8", "replace").split("\r\n")
+    parts = [line.partition(": ") for line in lines]
+    if first.startswith("WARC/1.") and all(colon and name[:1] not in ("", " ", "\t") for name, colon, _ in parts):
+        return RecordFields(tuple((name, value) for name, _, value in parts)), end + len(_END)
+    stream = io.BytesIO(plain)  # written by others: with folded lines, or without blanks
+    return read_fields(stream), stream.tell()
 
 
 def read_fields(stream: BinaryIO) -> RecordFields:
