@@ -23,6 +23,8 @@ from backports import zstd
 
 from rehi.app import House
 from rehi.desk.adding import enter, read_in
+from rehi.desk.reindexing import reindex, set_catalogue_aside
+from rehi.desk.verifying import verify_all, verify_sample
 from rehi.errors import NotFound, RecordMissing
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.listing import Page
@@ -452,3 +454,30 @@ with House(load_settings(data=Path(sys.argv[1]))) as house:
     print("begins", flush=True)
     read_in(house, source.id)
 """
+
+
+def test_what_was_adopted_is_verified_where_it_lies(house: House, take: Take, tmp_path: Path) -> None:
+    take(response(A, PAGE), response(B, PAGE + b"!"), in_place=True)
+    assert verify_all(house).faults == []
+    assert verify_sample(house, 100).faults == []
+    path = tmp_path / "crawl-1.warc.gz"
+    raw = bytearray(path.read_bytes())
+    raw[house.catalogue.versions(B)[0].body.offset + 200] ^= 8
+    path.write_bytes(raw)
+    (fault,) = verify_all(house).faults
+    assert fault.offset == house.catalogue.versions(B)[0].body.offset
+    path.unlink()
+    assert {fault.why for fault in verify_all(house).faults} == {"the file is not there"}
+
+
+def test_what_was_copied_is_not_due_after_a_reindexing(house: House, take: Take) -> None:
+    take(response(A, PAGE))
+    before = house.catalogue.versions(A)
+    aside = set_catalogue_aside(house)
+    assert aside.exists()
+    with House(house.settings) as again:
+        assert reindex(again).versions == 1
+        assert [(one.taken_at, one.digest) for one in again.catalogue.versions(A)] == [
+            (one.taken_at, one.digest) for one in before
+        ]
+        assert again.catalogue.totals(now=JUNE + timedelta(days=36_500)).waiting == 0

@@ -206,7 +206,10 @@ def test_a_page_where_a_dataset_was_promised_is_kept_and_remarked_on(tmp_path: P
 
 
 def test_what_is_found_in_the_archive_after_a_kill_is_remarked_on_too(tmp_path: Path) -> None:
-    with visited(tmp_path, lambda _: (200, HTML, b"<!doctype html><p>Please log in"), ["/data.csv", "/x"]) as (house, _):
+    with visited(tmp_path, lambda _: (200, HTML, b"<!doctype html><p>Please log in"), ["/data.csv", "/x"]) as (
+        house,
+        _,
+    ):
         harvest(house)
         settings = house.settings
     for file in settings.data.glob("catalogue.db*"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from rehi.archive.chain import Link, located, read_small, read_version
+from rehi.archive.chain import Link, located, read_at_once, read_version
 from rehi.archive.http_head import HttpHead, read_http_head
 from rehi.archive.member import CHUNK, inflate
 from rehi.archive.record import DELTA, Record, RecordFields, digest_of
@@ -30,7 +30,7 @@ class RecordHeaders:
 
 def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
     """The payload after the HTTP head, inflated as it is read. RecordDamaged comes at the end if it isn't as written."""
-    link = read_small(shelf, ref)
+    link = read_at_once(shelf, ref)
     if link is not None and link.is_delta:
         return io.BytesIO(read_version(shelf, ref, link=link).body)
     if link is not None and (payload := _small_payload(link)) is not None:

@@ -14,7 +14,8 @@ from rehi.model.version import RecordRef
 from rehi.ports import Shelf
 
 SMALL = 262_144  # bytes of a compressed record that is read in one go: 0.16 ms instead of 0.24
-_PLAIN = 16 << 20
+_LINK = 4 << 20  # the same for a record of a chain, which must be in memory anyway
+_PLAIN = 64 << 20
 _END = b"\r\n\r\n"
 
 
@@ -49,9 +50,9 @@ class Content:
 
 def read_link(shelf: Shelf, ref: RecordRef) -> Link:
     """A whole record, with its checksum checked."""
-    small = read_small(shelf, ref)
-    if small is not None:
-        return small
+    link = read_at_once(shelf, ref, _LINK)
+    if link is not None:
+        return link
     try:
         with shelf.open(ref) as stream:
             record = Record(inflate(stream))
@@ -64,14 +65,14 @@ def read_link(shelf: Shelf, ref: RecordRef) -> Link:
     return Link(ref, record.fields, block)
 
 
-def read_small(shelf: Shelf, ref: RecordRef) -> Link | None:
-    """The same for a record that is small, also when it is inflated, and whole; None for all else."""
+def read_at_once(shelf: Shelf, ref: RecordRef, most: int = SMALL) -> Link | None:
+    """The same for a record that takes at most so many bytes, and is whole where it is said to be; None for all else."""
     from isal import isal_zlib
 
-    if ref.length > SMALL:
+    if ref.length > most:
         return None
     with shelf.open(ref) as stream:
-        packed = stream.read()  # the record may have been moved since, and be of another length
+        packed = stream.read(ref.length)
     member = isal_zlib.decompressobj(GZIP)
     try:
         plain = member.decompress(packed, _PLAIN)

@@ -92,7 +92,7 @@ def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_o
     clean_up(shelf)
     names = {name for name, _ in shelf.files()}
     sizes = {file: size for file, size in shelf.files() if file.endswith(SUFFIX)}
-    own = re.compile(rf".*-{re.escape(only_of)}-[0-9]+(-c[0-9]+)?\.warc\.gz" if only_of else ".*")
+    own = re.compile(rf".*-{re.escape(only_of)}(-import)?-[0-9]+(-c[0-9]+)?\.warc\.gz" if only_of else ".*")
     sealed = {file for file in sizes if index_name(file) in names and own.fullmatch(file)}
     places = [place for ref in dropped if (place := shelf.find(ref) or ref).file in sizes]
     condemned = frozenset(place for place in places if place.file in sealed and _is_body(shelf, place))

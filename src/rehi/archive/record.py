@@ -35,6 +35,9 @@ class RecordFields:
 
     def get(self, name: str) -> str:
         """The value of the first field of that name in any case, or an empty string."""
+        for key, value in self.fields:
+            if key == name:  # as we write it ourselves
+                return value
         lowered = name.lower()
         return next((value for key, value in self.fields if key.lower() == lowered), "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rehi.app import House, lock_folder, utc_now
@@ -106,8 +106,12 @@ class _Run:
         self._record([item for item in batch if item.digest in known])
 
     def _record(self, kept: Sequence[Kept]) -> None:
-        now = utc_now()
-        self._catalogue.record(self._judge.remember(kept), [], worker=self._house.worker, now=now)
+        """Enter visits; what was taken in from elsewhere is not due for that."""
+        visited = [
+            replace(seen, next_at=None) if seen.record is not None and "-import-" in seen.record.file else seen
+            for seen in self._judge.remember(kept)
+        ]
+        self._catalogue.record(visited, [], worker=self._house.worker, now=utc_now())
 
 
 def _complaint(bad: Bad) -> Problem:

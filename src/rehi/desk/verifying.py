@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 
 from rehi.app import House, utc_now
 from rehi.archive import Archive, Bad, Found
@@ -78,10 +79,7 @@ def verify_sample(house: House, count: int, *, on_progress: Callable[[int], None
         files.add(body.place.file)
         done.bodies += 1
         done.bytes += body.size
-        try:
-            _read(house.archive, body)
-        except (RecordDamaged, RecordMissing) as error:
-            done.faults.append(Fault(body.place.file, body.place.offset, error.code, str(error)))
+        done.faults += _faults_of(house.archive, body)
         on_progress(done.bodies)
     done.files = len(files)
     _note(house, done, utc_now())
@@ -93,27 +91,36 @@ def _count(done: Verified, item: Found) -> None:
     done.bodies += item.kept is not None and item.kept.body is not None
 
 
-def _read(archive: Archive, body: KnownBody) -> None:
-    """Read a body to its end: its digest is checked on the way."""
-    size = 0
-    with archive.open_body(body.place) as stream:
-        while chunk := stream.read(CHUNK):
-            size += len(chunk)
-    if size != body.size or archive.fields_of(body.place).payload_digest != body.digest:
-        raise RecordDamaged(f"{body.place.file}:{body.place.offset}: it is not the body that was kept there")
+def _faults_of(archive: Archive, body: KnownBody) -> Iterator[Fault]:
+    """Read a body to its end, and compare its digest with what the catalogue says."""
+    found, place = sha256(), body.place
+    try:
+        with archive.open_body(place) as stream:
+            while chunk := stream.read(CHUNK):
+                found.update(chunk)
+    except (RecordDamaged, RecordMissing) as error:
+        yield Fault(place.file, place.offset, error.code, str(error))
+        return
+    if f"sha256:{found.hexdigest()}" != body.digest:
+        yield Fault(place.file, place.offset, RecordDamaged.code, f"it is not the body {body.digest}")
 
 
 def _missing(house: House, places: dict[str, array[int]], files: set[str], last: int) -> Iterator[Fault]:
-    """Bodies that the catalogue knows of and the files that are there do not hold."""
+    """Bodies that the catalogue knows of and the files that are there do not hold.
+
+    Those in files that were not gone through are read: somebody else's that were adopted, and new ones.
+    """
     for body in house.catalogue.bodies(until=last):
         place = house.archive.place_of(body.place)
-        if body.place.file not in files and not _holds(places.get(place.file), place.offset):
+        if body.place.file in files:
+            continue
+        if place.file not in places:
+            yield from _faults_of(house.archive, body)
+        elif not _holds(places[place.file], place.offset):
             yield Fault(place.file, place.offset, RecordMissing.code, f"the body {body.digest} is not there")
 
 
-def _holds(offsets: array[int] | None, offset: int) -> bool:
-    if offsets is None:
-        return False
+def _holds(offsets: array[int], offset: int) -> bool:
     at = bisect_left(offsets, offset)
     return at < len(offsets) and offsets[at] == offset
 

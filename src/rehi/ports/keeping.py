@@ -102,15 +102,6 @@ class Stock(Protocol):
     def droppings(self, digests: Iterable[Digest]) -> Mapping[Digest, Dropping]:
         """When bytes were dropped, of those that were."""
 
-    def dropped_files(self) -> Mapping[str, int]:
-        """The files in which dropped bytes lay, and how many bytes their records took."""
-
-    def dropped_in(self, file: str) -> Iterator[RecordRef]:
-        """Where in a file bytes lay that were dropped, in order."""
-
-    def records_in(self, file: str) -> Iterator[RecordRef]:
-        """The records of a file that belong to a visit, a version or bytes, in order; it looks through all visits."""
-
     def holdings(self, *, limit: int) -> Holdings:
         """What the archive holds, in all and by type and host; no more than ``limit`` of each, the largest first."""
 

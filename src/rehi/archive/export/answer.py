@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import BinaryIO
 
 from rehi.archive.body import holds_answer, open_body, read_fields_of, read_headers
-from rehi.archive.chain import read_small, read_version
+from rehi.archive.chain import read_at_once, read_version
 from rehi.archive.http_head import MAX_HEAD, HttpHead, read_http_head
 from rehi.archive.member import CHUNK, GZIP
 from rehi.archive.moves import FollowingShelf
@@ -58,7 +58,7 @@ class Answered:
 
 def read_answer(shelf: Shelf, ref: RecordRef) -> Answered:
     """The answer of a record, without its body unless that comes with it: a small one is read in one go."""
-    link = read_small(shelf, ref)
+    link = read_at_once(shelf, ref)
     fields = link.fields if link else read_fields_of(shelf, ref)
     if fields.kind == DELTA:
         content = read_version(shelf, ref, link=link)

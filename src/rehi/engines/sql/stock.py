@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select, union, update
+from sqlalchemy import Connection, Row, Select, func, select, update
 
 from rehi.engines.sql.change import Change
 from rehi.engines.sql.database import Database, chunks, gather
@@ -16,7 +15,7 @@ from rehi.engines.sql.files import keep_files
 from rehi.engines.sql.holdings import add_up_holdings, count_bodies
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.question import Question
-from rehi.engines.sql.schema import blob, outbox, problem, resource, source, version, visit
+from rehi.engines.sql.schema import blob, outbox, problem, resource, source, version
 from rehi.engines.sql.schema import file as files
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import key_of, storable
@@ -27,7 +26,6 @@ from rehi.model.retention import Buried, Dropping, HeldVersion, History, Place, 
 from rehi.model.version import Digest, RecordRef
 
 PLACES = 20  # versions of the same bytes that are told of by name; the rest are counted
-_REFS = 10_000  # places in one page
 _LOCK = Question(
     "SELECT id, digest, size, dropped_at FROM blob", "digest", "text", order="id", lock="FOR UPDATE OF blob"
 )
@@ -126,42 +124,9 @@ class SqlStock:
         rows = self.database.read(lambda c: gather(c, wanted, lambda part: query.where(blob.c.digest.in_(part))))
         return {Digest(row.digest): Dropping(at=from_micros(row.dropped_at), rule=row.dropped_by) for row in rows}
 
-    def dropped_files(self) -> Mapping[str, int]:
-        """The files in which dropped bytes lay, and how many bytes their records took."""
-        query = select(files.c.name, func.sum(blob.c.length)).join(blob, blob.c.file_id == files.c.id)
-        query = query.where(blob.c.dropped_at.is_not(None)).group_by(files.c.name).order_by(files.c.name)
-        rows = self.database.read(lambda connection: connection.execute(query).all())
-        return {name: int(length) for name, length in rows}
-
-    def dropped_in(self, file: str) -> Iterator[RecordRef]:
-        """Where in a file bytes lay that were dropped, in order."""
-        query = select(blob.c.offset, blob.c.length).where(blob.c.dropped_at.is_not(None))
-        yield from self._refs(file, lambda file_id: [query.where(blob.c.file_id == file_id)])
-
-    def records_in(self, file: str) -> Iterator[RecordRef]:
-        """The records of a file that belong to a visit, a version or bytes, in order; it looks through all visits."""
-        tables = (visit, version, blob)
-        yield from self._refs(
-            file, lambda file_id: [select(t.c.offset, t.c.length).where(t.c.file_id == file_id) for t in tables]
-        )
-
     def holdings(self, *, limit: int) -> Holdings:
         """What the archive holds, in all and by type and host; no more than ``limit`` of each, the largest first."""
         return self.database.read(lambda connection: add_up_holdings(connection, limit))
-
-    def _refs(self, file: str, queries: Any) -> Iterator[RecordRef]:
-        known = select(files.c.id).where(files.c.key == key_of(file))
-        file_id = self.database.read(lambda connection: connection.execute(known).scalar())
-        after = -1
-        while file_id is not None:
-            parts = [query.where(query.selected_columns.offset > after) for query in queries(file_id)]
-            every = union(*parts).subquery()
-            page = select(every.c.offset, every.c.length).order_by(every.c.offset, every.c.length).limit(_REFS)
-            rows = self.database.read(partial(_all, page))
-            if not rows:
-                return
-            yield from (RecordRef(file, row.offset, row.length) for row in rows)
-            after = rows[-1].offset
 
 
 def _all(query: Select[Any], connection: Connection) -> Sequence[Row[Any]]:

@@ -184,17 +184,28 @@ class StockContract:
         bury(catalogue, [one])
         assert catalogue.describe_bodies({found[0].blob_id: "last 1"}) == []
 
-    def test_dropped_bytes_are_found_by_their_file(self, catalogue: Catalogue) -> None:
+    def test_the_inventory_says_what_must_be_there_and_what_was_dropped(self, catalogue: Catalogue) -> None:
+        assert (catalogue.known_files(), catalogue.last_body(), catalogue.sample_bodies(5)) == ([], 0, [])
         history(catalogue, A, "one", "two", "three")
         catalogue.record([came(B, "four", 9, ref=RecordRef("b.warc.gz", 0, 40))], [], worker="one", now=at(9))
-        bury(catalogue, buried("three", "one", "four"))
-        assert list(catalogue.dropped_in("a.warc.gz")) == [
-            RecordRef("a.warc.gz", 1000, 100),
-            RecordRef("a.warc.gz", 3000, 100),
+        last = catalogue.last_body()
+        bury(catalogue, buried("three", "one"))
+        catalogue.record([came(C, "five", 10, ref=RecordRef("b.warc.gz", 40, 9))], [], worker="two", now=at(10))
+        assert [(file.name, file.known_end, file.owner) for file in catalogue.known_files()] == [
+            ("a.warc.gz", 3100, "one"),
+            ("b.warc.gz", 49, "one"),
         ]
-        assert catalogue.dropped_files() == {"a.warc.gz": 200, "b.warc.gz": 40}
-        assert list(catalogue.dropped_in("nothing.warc.gz")) == []
-        assert [ref.offset for ref in catalogue.records_in("a.warc.gz")] == [1000, 2000, 3000]
+        bodies = list(catalogue.bodies(until=last))
+        assert [(body.digest, body.size, body.place) for body in bodies] == [
+            (digest_of("two"), 3, RecordRef("a.warc.gz", 2000, 100)),
+            (digest_of("four"), 4, RecordRef("b.warc.gz", 0, 40)),
+        ]
+        everything = list(catalogue.bodies(until=last + 1_000))
+        assert len(everything) == 3
+        assert {body.digest for body in catalogue.sample_bodies(500)} == {body.digest for body in everything}
+        dropped = catalogue.dropped_bodies(before=at(LATER * 100))
+        assert {body.place.offset for body in dropped} == {1000, 3000}
+        assert list(catalogue.dropped_bodies(before=at(1))) == []
 
     def test_holdings_tell_what_is_logical_distinct_and_stored(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "twotwo", "one")
