@@ -37,6 +37,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
             f"{done.bytes_before:,} bytes before and {done.bytes_after:,} now."
         )
     elif not result.notes:
-        click.echo("There is nothing to let go of; `rehi archive prune` drops what the rules of the sources don't keep.")
+        click.echo(
+            "There is nothing to let go of; `rehi archive prune` drops what the rules of the sources don't keep."
+        )
     for note in result.notes:
         click.echo(note)

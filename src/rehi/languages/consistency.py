@@ -33,7 +33,8 @@ def agree(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> list[
     agreed: list[Span] = []
     for span in spans:
         prefix = _prefix(span, tokens)
-        tally = max((votes[prefix, form] for form in forms(span.end - 1)), key=lambda each: each.total())
+        # Sorted, for the order of a set is another in each process, and equal tallies need not agree.
+        tally = max((votes[prefix, form] for form in sorted(forms(span.end - 1))), key=lambda each: each.total())
         kind, count = tally.most_common(1)[0]
         agreed.append(span._replace(kind=kind) if count > 2 * tally[span.kind] else span)
     return agreed
@@ -82,7 +83,8 @@ def _again(
             if last >= len(tokens) or not taken.isdisjoint(range(first, last + 1)):
                 continue
             ends = known.get(tuple(token.text for token in tokens[first:last]), {})
-            kinds = [ends[form] for form in forms(last) if form in ends] if tokens[last].text[:1].isupper() else []
+            found = sorted(forms(last)) if tokens[last].text[:1].isupper() else []
+            kinds = [ends[form] for form in found if form in ends]
             if kinds:
                 yield Span(first, last + 1, kinds[0])
                 break

@@ -33,7 +33,7 @@ class VisitTask:
     weight: float = 1.0  # how much more its source matters than others
     promised: float = 0.0  # seconds between two changes, as its source says; 0 if it doesn't
     history: bytes = b""  # of its changes, as the frontier writes it
-    by_reference: bool = False  # its bytes were dropped on purpose: that they are still the same is all there is to know
+    by_reference: bool = False  # its bytes were dropped on purpose; only whether they are the same is of interest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Visited:
     url: str
     at: datetime
     outcome: Outcome
-    next_at: datetime | None  # when the resource is due again; None leaves its schedule as it is, and a new one has none
+    next_at: datetime | None  # when the resource is due again; None leaves its schedule as it is
     status: int = 0
     seconds: float = 0.0
     size: int = 0

@@ -23,7 +23,9 @@ from rehi.engines.sql.updates import SqlUpdates
 from rehi.errors import EngineError
 
 
-class SqlCatalogue(SqlSources, SqlFrontier, SqlHosts, SqlUpdates, SqlLedger, SqlOutbox, SqlIndex, SqlCaptures, SqlStock, SqlInventory):
+class SqlCatalogue(
+    SqlSources, SqlFrontier, SqlHosts, SqlUpdates, SqlLedger, SqlOutbox, SqlIndex, SqlCaptures, SqlStock, SqlInventory
+):
     """The port Catalogue. Safe for use from several threads; each process opens its own."""
 
     def __init__(self, database: Database, *, shared: bool = False) -> None:

@@ -43,9 +43,7 @@ _TASKS = Question(
     order="outbox.id",
     lock="FOR UPDATE OF outbox",
 )
-_RESOURCES = Question(
-    "SELECT id, source_id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE"
-)
+_RESOURCES = Question("SELECT id, source_id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 # Asked once the resources are locked: a join in the question above would show what was read before we had to wait.
 _READ_AT = Question(
     "SELECT resource.id, version.taken_at FROM resource"
@@ -97,7 +95,8 @@ def _enter(
     read_at = {row.id: row.taken_at for row in _READ_AT.ask(connection, sorted(rows))}
     readings: dict[int, _Reading] = {}
     for task, result in sorted(done, key=lambda pair: (int(pair[0].taken_at), int(pair[0].number))):
-        if task.taken_at >= read_at.get(task.subject, task.taken_at):  # numbers say when versions arrived, not when they were valid
+        # By time: numbers say when versions arrived, not when they were valid.
+        if task.taken_at >= read_at.get(task.subject, task.taken_at):
             readings[task.subject] = _Reading(task.number, task.version_id, result)
     if not readings:
         return
