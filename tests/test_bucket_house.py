@@ -31,6 +31,7 @@ from rehi.model.problem import Stage
 from rehi.model.work import ReadTask
 from rehi.pipeline.reading import ReadDocument, Way, read_documents
 from rehi.settings import Settings, load_settings
+from rehi.testing.contracts.work import in_environment
 from rehi.testing.s3 import BUCKET, S3Server
 from tests.cli.here import rehi
 
@@ -147,7 +148,7 @@ def check_bodies(settings: Settings) -> None:
                 assert sha256(body.read()).digest() == sha256(page_of(url)).digest()
 
 
-def check_workers(settings: Settings) -> None:
+def check_workers(settings: Settings, s3: S3Server) -> None:
     """Worker processes, which are forked and may use little memory, read from the bucket themselves."""
     executor = LocalExecutor(1, timeout=30, memory=settings.work.memory)
     with House(settings) as house:
@@ -164,7 +165,9 @@ def check_workers(settings: Settings) -> None:
             open_archive=partial(open_archive, house.archive_folder, settings.archive), worker="w", work=settings.work
         )
         try:
-            outcomes = executor.submit(read_documents, way, tasks, datetime.now(UTC)).result()
+            outcomes = executor.submit(
+                in_environment, s3.environment, read_documents, way, tasks, datetime.now(UTC)
+            ).result()
         finally:
             executor.close()
     assert [type(outcome) for outcome in outcomes] == [ReadDocument] * len(tasks)
@@ -193,7 +196,7 @@ def test_a_harvest_goes_into_the_bucket_and_is_read_from_another_folder(
     check_bodies(here.settings())
     here.seal_the_rest()
     check_bodies(here.elsewhere())
-    check_workers(here.elsewhere())
+    check_workers(here.elsewhere(), s3)
     assert not (tmp_path / "elsewhere" / "archive").exists()
 
 

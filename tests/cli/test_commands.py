@@ -14,6 +14,7 @@ import pytest
 
 from rehi.app import lock_folder
 from rehi.cli import COMMANDS
+from rehi.cli.archive import SUBCOMMANDS
 from tests.cli import here
 from tests.conftest import Harvested
 
@@ -54,7 +55,14 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
     assert result.returncode == 0
     assert f"rehi {name}" in result.stdout
     assert "Examples:" in result.stdout
-    assert "--json" in result.stdout
+    assert "--json" in result.stdout or "COMMAND" in result.stdout
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_so_has_every_command_of_the_archive(name: str) -> None:
+    result = here.rehi("archive", name, "--help")
+    assert result.returncode == 0
+    assert all(said in result.stdout for said in ("Examples:", f"rehi archive {name}", "--json"))
 
 
 def test_a_query_prints_a_table_for_people(run: Run) -> None:

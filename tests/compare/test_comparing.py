@@ -236,7 +236,7 @@ def test_large_and_hostile_bodies_are_compared_within_seconds_or_refused(tmp_pat
 
 def test_what_takes_too_long_is_given_up(tmp_path: Path) -> None:
     settings = past_in(tmp_path / "data")
-    hasty = settings.model_copy(update={"work": settings.work.model_copy(update={"timeout": 0.01})})
+    hasty = settings.model_copy(update={"work": settings.work.model_copy(update={"timeout": 0.001})})
     with House(hasty) as house, pytest.raises(ReadTimeout):
         compare(house, EVIL, blame=True)
 

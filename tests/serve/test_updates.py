@@ -145,14 +145,14 @@ def test_a_source_gets_a_policy_and_a_priority_on_its_page(browser: Browser, own
         expect(page.get_by_text("By the policy adaptive, which is the setting")).to_be_visible()
         page.get_by_label("Policy").fill("fixed 0 1 1 * *")
         page.get_by_label("Priority").select_option("high")
-        page.get_by_role("button", name="Set").click()
+        page.get_by_role("button", name="Set", exact=True).click()
         expect(page.get_by_text("By the policy fixed 0 1 1 * *, with high priority")).to_be_visible()
         page.get_by_label("Policy").fill("fixed <b>now</b>")
-        page.get_by_role("button", name="Set").click()
+        page.get_by_role("button", name="Set", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text("<b>now</b>")
         page.goto("/sources/1")
         page.get_by_label("Policy").fill("")
-        page.get_by_role("button", name="Set").click()
+        page.get_by_role("button", name="Set", exact=True).click()
         expect(page.get_by_text("By the policy adaptive, which is the setting, with high priority")).to_be_visible()
 
 

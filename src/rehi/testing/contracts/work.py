@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rehi.errors import NotText
@@ -73,3 +74,9 @@ def leave(code: int) -> None:
 def ask_to_exit() -> None:
     """Work that thinks it is a program."""
     raise SystemExit(3)
+
+
+def in_environment(environment: dict[str, str], work: Callable[..., Any], *args: Any) -> Any:
+    """Work that needs what was put into the environment after the first worker was started."""
+    os.environ.update(environment)
+    return work(*args)
