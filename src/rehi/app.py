@@ -271,12 +271,7 @@ class House:
             if not isinstance(error, kind):
                 self.catalogue.strike_out(Stage.ARCHIVE, [file], code=kind.code)
         if error is not None:
-            now = utc_now()
-            problem = Problem(
-                stage=Stage.ARCHIVE, code=error.code, subject=file, message=str(error), next_step=error.disposition,
-                advice=error.advice, first_at=now, last_at=now,
-            )  # fmt: skip
-            self.catalogue.note([problem])
+            self.catalogue.note([Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())])
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

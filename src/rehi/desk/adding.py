@@ -96,18 +96,8 @@ def _read_lines(
 
 
 def _fail(house: House, source_id: int, error: SourceError) -> None:
-    source, now = house.catalogue.source(source_id), utc_now()
-    problem = Problem(
-        stage=Stage.SOURCES,
-        code=error.code,
-        subject=source.name,
-        message=str(error),
-        next_step=error.disposition,
-        advice="What came before is kept. Mend the file and add it again.",
-        first_at=now,
-        last_at=now,
-    )
-    house.catalogue.note([problem])
+    name, advice = house.catalogue.source(source_id).name, "What came before is kept. Mend the file and add it again."
+    house.catalogue.note([Problem.of(error, stage=Stage.SOURCES, subject=name, at=utc_now(), advice=advice)])
     house.catalogue.mark_source(source_id, SourceState.FAILED)
 
 

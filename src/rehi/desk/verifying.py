@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from rehi.app import House, utc_now
 from rehi.archive import Archive, Bad, Found
-from rehi.errors import RecordDamaged, RecordMissing, RehiError
+from rehi.errors import RecordDamaged, RecordMissing
 from rehi.model.inventory import KnownBody
 from rehi.model.problem import Problem, Stage
 
@@ -131,14 +131,5 @@ def _note(house: House, done: Verified, now: datetime) -> None:
 
 
 def _problem(fault: Fault, now: datetime) -> Problem:
-    kind: type[RehiError] = RecordMissing if fault.code == RecordMissing.code else RecordDamaged
-    return Problem(
-        stage=Stage.ARCHIVE,
-        code=fault.code,
-        subject=f"{fault.file}:{fault.offset}",
-        message=fault.why,
-        next_step=kind.disposition,
-        advice=ADVICE,
-        first_at=now,
-        last_at=now,
-    )
+    error = (RecordMissing if fault.code == RecordMissing.code else RecordDamaged)(fault.why)
+    return Problem.of(error, stage=Stage.ARCHIVE, subject=f"{fault.file}:{fault.offset}", at=now, advice=ADVICE)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from rehi.errors import RehiError
+
 
 class Stage(StrEnum):
     """A room in which something can go wrong."""
@@ -31,6 +33,20 @@ class Problem:
     count: int = 1
     first_at: datetime
     last_at: datetime
+
+    @classmethod
+    def of(cls, error: RehiError, *, stage: Stage, subject: str, at: datetime, advice: str = "") -> Problem:
+        """An error as a row of the list, with its own advice unless there is better."""
+        return cls(
+            stage=stage,
+            code=error.code,
+            subject=subject,
+            message=str(error) or (type(error).__doc__ or "").partition("\n")[0],
+            next_step=error.disposition,
+            advice=advice or error.advice,
+            first_at=at,
+            last_at=at,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

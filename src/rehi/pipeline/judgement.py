@@ -326,13 +326,8 @@ def complaint(torn: Torn, now: datetime) -> Problem:
     place = (
         "was set aside in the folder torn" if torn.set_aside else "lies in the middle of the file and was left there"
     )
-    return Problem(
-        stage=Stage.ARCHIVE,
-        code=RecordDamaged.code,
-        subject=f"{torn.file}:{torn.offset}",
-        message=torn.why or f"{torn.length:,} bytes that are no whole record {place}",
-        next_step=RecordDamaged.disposition,
-        advice="After a kill or a power cut this is the visit that was being written; it is made again.",
-        first_at=now,
-        last_at=now,
+    error = RecordDamaged(torn.why or f"{torn.length:,} bytes that are no whole record {place}")
+    advice = "After a kill or a power cut this is the visit that was being written; it is made again."
+    return Problem.of(
+        error, stage=Stage.ARCHIVE, subject=f"{torn.file}:{torn.offset}", at=now, advice="" if torn.why else advice
     )

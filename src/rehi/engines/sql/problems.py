@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select
@@ -14,7 +13,6 @@ from rehi.engines.sql.insertion import Insertion, larger, newest
 from rehi.engines.sql.moment import from_micros, to_micros
 from rehi.engines.sql.schema import problem
 from rehi.engines.sql.text import key_of, storable
-from rehi.errors import RehiError
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, ProblemClass, Stage
 
@@ -31,20 +29,6 @@ _ENTER = Insertion(
         "last_at": larger(problem, "last_at"),
     },
 )
-
-
-def problem_of(error: RehiError, *, stage: Stage, subject: str, at: datetime) -> Problem:
-    """An error as a row of the problems list."""
-    return Problem(
-        stage=stage,
-        code=error.code,
-        subject=subject,
-        message=str(error) or (type(error).__doc__ or "").partition("\n")[0],
-        next_step=error.disposition,
-        advice=error.advice,
-        first_at=at,
-        last_at=at,
-    )
 
 
 def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:

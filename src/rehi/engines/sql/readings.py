@@ -15,14 +15,14 @@ from rehi.engines.sql.entities import replace_mentions
 from rehi.engines.sql.files import File, keep_files, place_of
 from rehi.engines.sql.graphlist import list_for_graph
 from rehi.engines.sql.insertion import Insertion, newest
-from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
+from rehi.engines.sql.problems import clear_problems, keep_problems
 from rehi.engines.sql.question import Question
 from rehi.engines.sql.removal import Removal
 from rehi.engines.sql.schema import document, outbox, resource
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import storable
 from rehi.errors import Disposition, RehiError
-from rehi.model.problem import Stage
+from rehi.model.problem import Problem, Stage
 from rehi.model.work import DocumentFacts, ReadResult
 
 _FACTS = (
@@ -173,7 +173,7 @@ def _write_problems(
         if error is None or reading.result.next_step is Disposition.SKIP:
             cleared.append(rows[row].url)
         else:
-            problem = problem_of(error, stage=Stage.EXTRACT, subject=rows[row].url, at=now)
+            problem = Problem.of(error, stage=Stage.EXTRACT, subject=rows[row].url, at=now)
             problems.append(replace(problem, next_step=Disposition.QUARANTINE))
     clear_problems(connection, Stage.EXTRACT, cleared)
     keep_problems(connection, problems)

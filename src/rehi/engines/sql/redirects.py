@@ -9,14 +9,14 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from rehi.engines.sql.database import Database, gather, run_many
 from rehi.engines.sql.graphlist import list_for_graph
-from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
+from rehi.engines.sql.problems import clear_problems, keep_problems
 from rehi.engines.sql.question import Question
 from rehi.engines.sql.resources import ResourceState, lock_resources
 from rehi.engines.sql.schema import problem, resource
 from rehi.engines.sql.tally import Additions
 from rehi.engines.sql.text import key_of
 from rehi.errors import RedirectLoop
-from rehi.model.problem import Stage
+from rehi.model.problem import Problem, Stage
 from rehi.model.visit import Outcome
 
 Edges = Mapping[int, int | None]  # from a resource to the one it redirects to
@@ -108,7 +108,7 @@ def _mark(connection: Connection, looped: set[int], now: datetime, additions: Ad
     rows = lock_resources(connection, looped)
     _set_state(connection, rows, Outcome.FAILED, additions)
     error = RedirectLoop("its redirects lead back to it")
-    keep_problems(connection, [problem_of(error, stage=Stage.FETCH, subject=row.url, at=now) for row in rows.values()])
+    keep_problems(connection, [Problem.of(error, stage=Stage.FETCH, subject=row.url, at=now) for row in rows.values()])
 
 
 def _unmark(connection: Connection, freed: set[int], additions: Additions) -> None:

@@ -20,7 +20,7 @@ from rehi.engines.sql.hosts import settle_hosts
 from rehi.engines.sql.insertion import Insertion
 from rehi.engines.sql.latecomers import Stand, Timelines, rename_visits
 from rehi.engines.sql.moment import from_micros, to_due, to_micros
-from rehi.engines.sql.problems import clear_problems, keep_problems, problem_of
+from rehi.engines.sql.problems import clear_problems, keep_problems
 from rehi.engines.sql.redirects import change_redirects
 from rehi.engines.sql.resources import ResourceState, Wanted, ensure_resources, lock_urls, write_resources
 from rehi.engines.sql.schema import visit
@@ -170,7 +170,7 @@ def _note_problem(batch: _Batch, state: ResourceState, seen: Visited, outcome: O
     if bad and error is None:
         error = FetchError(f"the visit {outcome.value}")
     if error is not None:
-        problem = problem_of(error, stage=Stage.FETCH, subject=state.url, at=batch.recording.now)
+        problem = Problem.of(error, stage=Stage.FETCH, subject=state.url, at=batch.recording.now)
         batch.problems.setdefault(state.id, []).append(problem)
         batch.cleared.discard(state.id)
     else:
