@@ -74,7 +74,8 @@ def _notes(done: Compacted, *, alone: bool) -> list[str]:
     if not alone:
         notes.append("Somebody harvests: what was dropped within the last hour stays for now.")
     if done.waiting:
-        notes.append(f"{done.waiting:,} bodies stay for now, since versions stood on them: come again in an hour.")
+        when = "until the file of those is sealed" if alone else "for an hour at least"
+        notes.append(f"{done.waiting:,} bodies stay {when}, since versions stand on them.")
     if done.unsealed:
         notes.append(
             f"{done.unsealed:,} bodies lie in files that are still written to, and stay until those are sealed."
