@@ -24,6 +24,7 @@ from pathlib import Path
 from bench.archive_histories import MEGABYTES, History, corpora_folder, generated_histories, real_histories
 from bench.archive_ways import ContentChunks, FixedChunks, Git, Ours, Version, Way, ZstdPerVersion
 from bench.result import Measure, Options, Result
+from rehi.app import hold_memory
 
 OURS, ZSTD, FIXED, CONTENT, GIT = (
     "ours",
@@ -74,6 +75,7 @@ Costs = dict[str, dict[str, Cost]]  # by history and way
 
 def run(options: Options) -> Result:
     """Keep every history in every way, then the large file."""
+    hold_memory()  # as the harvest does; all ways but git are in this process, and have it too
     with tempfile.TemporaryDirectory(prefix="rehi-bench-") as name:
         folder = Path(name)
         histories = _histories(folder, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import gc
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rehi.pipeline import Harvest
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer
 
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 _SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
 
 
@@ -41,6 +43,14 @@ _READERS = 2  # processes that read for whoever asks: one slow answer keeps nobo
 def utc_now() -> datetime:
     """The clock that everything else is given."""
     return datetime.now(UTC)
+
+
+def hold_memory() -> None:
+    """Keep the memory of one body for the next: to give it back and ask again takes a tenth of the archive's CPU."""
+    with suppress(AttributeError):  # a C library that has no such knobs
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, 32 << 20)
+        library.mallopt(_TRIM_THRESHOLD, 128 << 20)
 
 
 def open_shelf(folder: Path, settings: ArchiveSettings) -> FolderShelf | BucketShelf:
@@ -171,6 +181,7 @@ class House:
 
         settings = self.settings
         check_settings(settings)
+        hold_memory()
         clock = self.shared_clock()
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
