@@ -2,86 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from rehi.archive import Archive
 from rehi.model.visit import Visit
+from tests.archive.pywb import fetch, find_pywb, run_pywb, serving
 
 PAGE = "<!doctype html><title>Küla</title><p>Tere, õnn! ".encode() * 500 + bytes(range(256))
 OTHER = b"an older body, larger than the newer one, " * 50
-
-
-def find_pywb(program: str) -> str:
-    """The program from the folder that REHI_PYWB names, from beside this Python, or from the path."""
-    places = [os.environ.get("REHI_PYWB", ""), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    found = shutil.which(program, path=os.pathsep.join(place for place in places if place))
-    if found is None:
-        absent = pytest.fail if os.environ.get("CI") else pytest.skip
-        absent(f"pywb is not installed: there is no {program} in REHI_PYWB, beside this Python or in the path")
-    return found
 
 
 @contextmanager
 def replaying(folder: Path, home: Path) -> Iterator[str]:
     """A pywb server over the folder, and the address of its replay."""
     home.mkdir()
-    subprocess.run(
-        [find_pywb("cdx-indexer"), "--sort", "--cdxj", "--output", "index.cdxj", str(folder)],
-        cwd=home, timeout=60, check=True, capture_output=True,
-    )  # fmt: skip
+    run_pywb("cdx-indexer", "--sort", "--cdxj", "--output", "index.cdxj", str(folder), home=home)
     (home / "config.yaml").write_text(
         f"collections:\n  rehi:\n    index_paths: {home}/index.cdxj\n    archive_paths: {folder}/\n"
     )
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with (home / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [find_pywb("wayback"), "--bind", "127.0.0.1", "--port", str(port), "--directory", str(home)],
-            cwd=home, stdout=log, stderr=log,
-        )  # fmt: skip
-        try:
-            _wait_for(port, server, home / "log")
-            yield f"http://127.0.0.1:{port}/rehi"
-        finally:
-            server.terminate()
-            server.wait(20)
-
-
-def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert server.poll() is None, log.read_text()
-            time.sleep(0.1)
-    pytest.fail(f"pywb did not start: {log.read_text()}")
-
-
-def fetch(address: str) -> tuple[int, bytes, dict[str, str]]:
-    class NoRedirect(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: object) -> None:
-            return None
-
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), NoRedirect)
-    try:
-        with opener.open(address, timeout=30) as answer:
-            return answer.status, answer.read(), dict(answer.headers)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read(), dict(error.headers)
+    with serving(home) as at:
+        yield f"{at}/rehi"
 
 
 def test_pywb_replays_pages_revisits_and_duplicates(

@@ -13,7 +13,7 @@ import pytest
 
 from rehi.archive.cdxj import SortedLines, cdxj_line
 from rehi.archive.surt import MAX_LENGTH, surt
-from tests.archive.test_archive_replay import find_pywb
+from tests.archive.pywb import find_pywb
 
 KEYS = {
     "http://www.example.ee/": "ee,example)/",

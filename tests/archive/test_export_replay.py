@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from rehi.desk.exporting import ExportKind, export
 from rehi.model.capture import CaptureFilter
 from rehi.model.visit import Outcome
 from tests.archive.library import Library, open_library
-from tests.archive.test_archive_replay import _wait_for, fetch, find_pywb
+from tests.archive.pywb import fetch, find_pywb, run_pywb, serving
 from tests.archive.test_export import COPY, DATA, NOISE, OLD, PAGE, TEXTS
 
 CSV = [("nimi;hind\n" + "".join(f"asi {n};{n * step}\n" for n in range(2_000))).encode() for step in range(1, 6)]
@@ -40,21 +39,10 @@ def replaying(home: Path, folder: Path, package: Path) -> Iterator[str]:
     (home / "config.yaml").write_text(
         f"collections:\n  warc:\n    index_paths: {folder}/{FolderWarcs.INDEX}\n    archive_paths: {folder}/\n"
     )
-    for words in (("init", "wacz"), ("add", "wacz", str(package), "--unpack-wacz")):
-        subprocess.run([find_pywb("wb-manager"), *words], cwd=home, timeout=60, check=True, capture_output=True)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with (home / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [find_pywb("wayback"), "--bind", "127.0.0.1", "--port", str(port), "--directory", str(home)],
-            cwd=home, stdout=log, stderr=log,
-        )  # fmt: skip
-        try:
-            _wait_for(port, server, home / "log")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(20)
+    run_pywb("wb-manager", "init", "wacz", home=home)
+    run_pywb("wb-manager", "add", "wacz", str(package), "--unpack-wacz", home=home)
+    with serving(home) as at:
+        yield at
 
 
 def test_pywb_replays_every_version_of_an_export(tmp_path: Path) -> None:
