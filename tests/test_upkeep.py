@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rehi.app import House
+from rehi.app import House, lock_folder
 from rehi.cli import cli
-from rehi.errors import RecordMissing
+from rehi.errors import DataFolderBusy, RecordMissing
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
 from rehi.model.version import Version
@@ -152,3 +152,21 @@ def test_a_damaged_archive_is_reindexed_as_far_as_it_goes(data: Path, house: Hou
 def test_where_nothing_was_dropped_there_is_nothing_to_compact(data: Path) -> None:
     code, said = run(data, "archive", "compact")
     assert (code, said["done"]["files"]) == (0, 0)
+
+
+def test_what_somebody_is_just_writing_is_no_fault_but_what_was_acknowledged_is(data: Path, house: House) -> None:
+    last = max((data / "archive").glob("*.warc.gz"))
+    whole = last.read_bytes()
+    last.write_bytes(whole + whole[:40])
+    last.with_name(last.name.replace(".warc.gz", "9.warc.gz")).write_bytes(whole[:300])
+    assert run(data, "archive", "verify")[1]["faults"] == []
+    last.write_bytes(whole[:-7])
+    code, said = run(data, "archive", "verify")
+    assert code == 1
+    assert {fault["file"] for fault in said["faults"]} == {last.name}
+
+
+def test_nothing_is_compacted_while_the_files_are_gone_through(data: Path, house: House) -> None:
+    with lock_folder(data, name="compact.lock"):
+        result = CliRunner().invoke(cli, ["--data", str(data), "archive", "compact"], standalone_mode=False)
+        assert isinstance(result.exception, DataFolderBusy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,7 +11,6 @@ from rehi.compare import (
     LineKind,
     Part,
     TextDiff,
-    apply_changes,
     compare_texts,
     lay_out,
     mark_words,
@@ -19,6 +20,16 @@ from rehi.compare import (
 words = st.sampled_from(["vald", "linn", "Võru", "2026", "ja", "on", "suur", "<b>", "…"])
 line = st.lists(words, min_size=1, max_size=6).map(" ".join)
 lines = st.lists(line, max_size=15)
+
+
+def apply_changes(old: Sequence[str], diff: TextDiff) -> list[str]:
+    """The new lines."""
+    lines: list[str] = []
+    at = 0
+    for change in diff.changes:
+        lines += [*old[at : change.old_at], *change.new]
+        at = change.old_at + len(change.old)
+    return [*lines, *old[at:]]
 
 
 def inverted(diff: TextDiff) -> TextDiff:

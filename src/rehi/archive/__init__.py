@@ -2,7 +2,7 @@
 
 from rehi.archive.body import RecordHeaders, open_body, read_headers
 from rehi.archive.compaction import Compacted
-from rehi.archive.derived import DerivedFiles, write_reading
+from rehi.archive.derived import DerivedFiles, is_derived, write_reading
 from rehi.archive.http_head import HttpHead
 from rehi.archive.keeper import Archive
 from rehi.archive.recovery import Torn, recover
@@ -20,6 +20,7 @@ __all__ = [
     "RecordHeaders",
     "Torn",
     "Walk",
+    "is_derived",
     "is_tombstone",
     "open_body",
     "read_headers",

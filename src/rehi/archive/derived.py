@@ -25,6 +25,13 @@ from rehi.model.document import Annotations, Document, Mention, NameKind, Readin
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Shelf
 
+_SERIES = "derived"
+
+
+def is_derived(file: str) -> bool:
+    """Whether a file is one of these, by its name."""
+    return file.startswith(f"{_SERIES}-")
+
 
 class DerivedFiles:
     """Readings, each as a ``conversion`` record with the text and a ``metadata`` record with all else."""
@@ -41,7 +48,7 @@ class DerivedFiles:
     ) -> None:
         self._shelf = shelf
         self._files = FileSeries(
-            shelf, name="derived", worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
+            shelf, name=_SERIES, worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
         )  # fmt: skip
 

@@ -71,7 +71,7 @@ class Archive:
 
     def holds(self, ref: RecordRef) -> bool:
         """Whether a record lies here; it may be in the folder of another worker that shares the catalogue."""
-        return self._shelf.has(ref.file)
+        return self.has_file(ref.file)
 
     @property
     def rolled(self) -> int:
@@ -109,7 +109,7 @@ class Archive:
 
     def has_file(self, file: str) -> bool:
         """Whether a file is here, or what it held has been moved to another."""
-        return self.holds(RecordRef(file, 0, 0))
+        return self._shelf.has(file)
 
     def is_sealed(self, file: str) -> bool:
         """Whether nothing is appended to a file any more."""

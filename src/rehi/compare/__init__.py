@@ -8,7 +8,7 @@ from rehi.compare.names import NamesDiff, compare_names
 from rehi.compare.rows import CellChange, NumberedRow, RowChange, TableDiff, compare_tables
 from rehi.compare.sequence import align
 from rehi.compare.table import Table, TableTooLarge, both_headers, read_rows, to_table
-from rehi.compare.text import Change, Line, LineKind, TextDiff, apply_changes, compare_texts, lay_out, split_lines
+from rehi.compare.text import Change, Line, LineKind, TextDiff, compare_texts, lay_out, split_lines
 from rehi.compare.tree import NoTree, PathChange, PathKind, TooDeep, TreeDiff, compare_trees
 from rehi.compare.words import Part, Piece, mark_words
 from rehi.compare.xmltree import Prefixes, parse_xml, show_xpath
@@ -38,7 +38,6 @@ __all__ = [
     "TooDeep",
     "TreeDiff",
     "align",
-    "apply_changes",
     "both_headers",
     "compare_names",
     "compare_tables",

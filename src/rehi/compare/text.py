@@ -76,16 +76,6 @@ def compare_texts(old: Sequence[str], new: Sequence[str]) -> TextDiff:
     return TextDiff(changes=changes, same=len(old) - removed, added=added, removed=removed, coarse=alignment.coarse)
 
 
-def apply_changes(old: Sequence[str], diff: TextDiff) -> list[str]:
-    """The new lines."""
-    lines: list[str] = []
-    at = 0
-    for change in diff.changes:
-        lines += [*old[at : change.old_at], *change.new]
-        at = change.old_at + len(change.old)
-    return [*lines, *old[at:]]
-
-
 def lay_out(old: Sequence[str], diff: TextDiff, *, context: int = CONTEXT) -> Iterator[Line]:
     """The whole as one column: changes with what stands around them, and the rest folded; made as it is read."""
     at, shift = 0, 0

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from rehi.app import House, lock_folder, utc_now
 from rehi.archive import Compacted
+from rehi.desk.verifying import archive_files
 from rehi.errors import DataFolderBusy
 
 # Longer than any visit takes from its lease to its record: until then somebody may write on what is about to go.
@@ -49,10 +50,9 @@ def compact_archive(house: House, *, on_file: Callable[[str], None] = lambda _: 
 def _elsewhere(house: House) -> list[str]:
     """Files that are not here, in which something may stand on what lies here."""
     shared = bool(house.settings.archive.uri)
-    known = house.catalogue.known_files()
     return [
         file.name
-        for file in known
+        for file in archive_files(house)
         if (shared or file.owner in ("", house.worker)) and not house.archive.has_file(file.name)
     ]
 

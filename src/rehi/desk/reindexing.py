@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,7 +46,9 @@ def set_catalogue_aside(house: House) -> Path:
 
 def reindex(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> Reindexed:
     """Go through all files and enter what the catalogue does not know yet. What it knows stays as it is."""
-    with lock_folder(house.settings.data, name="intake.lock"), lock_folder(house.settings.data):
+    with ExitStack() as stack:
+        for name in ("compact.lock", "intake.lock", "lock"):
+            stack.enter_context(lock_folder(house.settings.data, name=name))
         before = house.catalogue.totals(now=utc_now()).versions
         run = _Run(house)
         for item in run.through(on_progress):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 
-from rehi.app import House, utc_now
-from rehi.archive import Archive, Bad, Found
+from rehi.app import House, lock_folder, utc_now
+from rehi.archive import Archive, Found, Walk, is_derived
 from rehi.errors import RecordDamaged, RecordMissing
-from rehi.model.inventory import KnownBody
+from rehi.model.inventory import KnownBody, KnownFile
 from rehi.model.problem import Problem, Stage
 
 CHUNK = 1 << 20
@@ -40,6 +40,11 @@ class Verified:
     faults: list[Fault] = field(default_factory=list)
 
 
+def archive_files(house: House) -> list[KnownFile]:
+    """The files of the archive that the catalogue knows of."""
+    return [file for file in house.catalogue.known_files() if not is_derived(file.name)]
+
+
 def archive_size(house: House) -> int:
     """How many bytes a full check reads."""
     return sum(walk.size for walk in house.archive.walks())
@@ -47,29 +52,36 @@ def archive_size(house: House) -> int:
 
 def verify_all(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> Verified:
     """Read every record of every file, check all digests, and look for every body that the catalogue knows of."""
-    # Before the files are read: what comes meanwhile is not looked for.
-    known = {file.name: file.known_end for file in house.catalogue.known_files()}
-    last = house.catalogue.last_body()
-    done = Verified()
-    places: dict[str, array[int]] = {}  # offsets of whole records, in order
-    for walk in house.archive.walks():
-        if not house.archive.is_sealed(walk.name) and known.get(walk.name):
-            walk.size = min(walk.size, known[walk.name])  # somebody may be writing what follows
-        offsets = places[walk.name] = array("Q")
-        for item in walk.through():
-            if isinstance(item, Bad):
-                done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
-            else:
-                offsets.append(item.ref.offset)
-                _count(done, item)
-            on_progress(done.bytes + item.ref.end)
-        done.files += 1
-        done.bytes += walk.size
-    missing = {name for name in known if not house.archive.has_file(name)}
-    done.faults += [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(missing)]
-    done.faults += _missing(house, places, missing, last)
+    with lock_folder(house.settings.data, name="compact.lock"):  # no file may be replaced while it is read
+        # Before the files are read: what comes meanwhile is not looked for.
+        known = {file.name: file.known_end for file in archive_files(house)}
+        last = house.catalogue.last_body()
+        done = Verified()
+        places = {walk.name: _go_through(house, walk, known, done, on_progress) for walk in house.archive.walks()}
+        missing = {name for name in known if not house.archive.has_file(name)}
+        done.faults += [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(missing)]
+        done.faults += _missing(house, places, missing, last)
     _note(house, done, utc_now())
     return done
+
+
+def _go_through(
+    house: House, walk: Walk, known: Mapping[str, int], done: Verified, on_progress: Callable[[int], None]
+) -> array[int]:
+    """Read one file; the offsets of its whole records, in order. What somebody may be writing is left out."""
+    offsets, size, open_end = array("Q"), walk.size, not house.archive.is_sealed(walk.name)
+    if open_end and known.get(walk.name):
+        walk.size = min(size, known[walk.name])
+    for item in walk.through():
+        if isinstance(item, Found):
+            offsets.append(item.ref.offset)
+            _count(done, item)
+        elif not (open_end and walk.name not in known and item.ref.end == size):
+            done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
+        on_progress(done.bytes + item.ref.end)
+    done.files += 1
+    done.bytes += size
+    return offsets
 
 
 def verify_sample(house: House, count: int, *, on_progress: Callable[[int], None] = lambda _: None) -> Verified:

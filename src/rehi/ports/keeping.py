@@ -110,7 +110,7 @@ class Inventory(Protocol):
     """What must be in the archive's files."""
 
     def known_files(self) -> Sequence[KnownFile]:
-        """The archive's files, in the order of their names."""
+        """The files in which records lie, derived ones too, in the order of their names."""
 
     def last_body(self) -> int:
         """The number of the body that came last; 0 if there is none."""

@@ -14,7 +14,6 @@ from rehi.model.visit import Headers
 
 _SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 _SIZE_LINE = 4_096
-_TRAILER = 65_536
 _MAX_REQUEST = 65_536
 
 

@@ -29,9 +29,8 @@ class SqlInventory:
     database: Database
 
     def known_files(self) -> Sequence[KnownFile]:
-        """The archive's files, in the order of their names."""
-        used = select(blob.c.id).where(blob.c.file_id == files.c.id).exists()
-        query = select(files.c.name, files.c.known_end, files.c.owner).where(used).order_by(files.c.name)
+        """The files in which records lie, derived ones too, in the order of their names."""
+        query = select(files.c.name, files.c.known_end, files.c.owner).order_by(files.c.name)
         rows = self.database.read(lambda connection: connection.execute(query).all())
         return [KnownFile(*row) for row in rows]
 

@@ -194,6 +194,7 @@ class StockContract:
         assert [(file.name, file.known_end, file.owner) for file in catalogue.known_files()] == [
             ("a.warc.gz", 3100, "one"),
             ("b.warc.gz", 49, "one"),
+            (STONE.file, STONE.end, "one"),
         ]
         bodies = list(catalogue.bodies(until=last))
         assert [(body.digest, body.size, body.place) for body in bodies] == [
