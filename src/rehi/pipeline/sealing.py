@@ -34,7 +34,9 @@ class Sealing:
     def close(self) -> None:
         """Wait for the file at hand."""
         self._thread.shutdown(cancel_futures=True)
-        if self._work is not None and (error := self._work.exception()) is not None:
+        if self._work is None or self._work.cancelled():
+            return
+        if (error := self._work.exception()) is not None:
             logging.getLogger(__name__).warning("a file is not sealed yet: %s", error)
 
     def _seal_all(self) -> None:
