@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from rehi.engines.sql.checkpoint import LOG_BYTES, Checkpoints
-from rehi.engines.sql.turn import Turn
+from rehi.engines.sql.dialects.checkpoint import LOG_BYTES, Checkpoints
+from rehi.engines.sql.dialects.turn import Turn
 
 
 def test_a_long_log_is_moved_into_the_file_and_begins_again(tmp_path: Path) -> None:

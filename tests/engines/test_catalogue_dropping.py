@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, func, select, text
 
 from rehi.engines.sql import SqlCatalogue, open_catalogue
-from rehi.engines.sql.schema import blob, holding, version
-from rehi.engines.sql.step3 import _COUNTS, _POSTGRES, _SQLITE
+from rehi.engines.sql.migrations.step3 import _COUNTS, _POSTGRES, _SQLITE
+from rehi.engines.sql.tables import blob, holding, version
 from rehi.model.retention import Buried
 from rehi.model.version import RecordRef
 from rehi.testing.contracts.catalogue_samples import at, came, digest_of

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rehi.engines.sql import open_catalogue
-from rehi.engines.sql.entities import LEMMA, NAME, Form, best_name, forms_of
+from rehi.engines.sql.knowledge.entities import LEMMA, NAME, Form, best_name, forms_of
 from rehi.errors import NotFound, Unreadable
 from rehi.model.document import NameKind
 from rehi.model.entity import Entity, EntityKey, Identity

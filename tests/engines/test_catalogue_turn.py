@@ -13,11 +13,11 @@ from threading import Thread, Timer
 
 import pytest
 
-from rehi.engines.sql.turn import Turn
+from rehi.engines.sql.dialects.turn import Turn
 
 _HOLD = """
 import sys
-from rehi.engines.sql.turn import Turn
+from rehi.engines.sql.dialects.turn import Turn
 print("here", flush=True)
 with Turn(sys.argv[1]).take(urgent=sys.argv[2] == "urgent"):
     print("held", flush=True)

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, inspect, text
 from rehi.engines.sql import open_catalogue
 from rehi.engines.sql.catalogue import _dialect_of
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.schema import metadata
-from rehi.engines.sql.text import key_of
+from rehi.engines.sql.statements.text import key_of
+from rehi.engines.sql.tables import metadata
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.update import UpdateKind

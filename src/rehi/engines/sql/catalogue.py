@@ -7,19 +7,19 @@ from datetime import datetime
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import ArgumentError
 
-from rehi.engines.sql.captures import SqlCaptures
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.dialect import Dialect
-from rehi.engines.sql.frontier import SqlFrontier
-from rehi.engines.sql.hostlist import SqlHosts
-from rehi.engines.sql.index import SqlIndex
-from rehi.engines.sql.inventory import SqlInventory
-from rehi.engines.sql.ledger import SqlLedger
+from rehi.engines.sql.dialects.dialect import Dialect
+from rehi.engines.sql.frontier.port import SqlFrontier
+from rehi.engines.sql.index.port import SqlIndex
+from rehi.engines.sql.ledger.captures import SqlCaptures
+from rehi.engines.sql.ledger.inventory import SqlInventory
+from rehi.engines.sql.ledger.port import SqlLedger
+from rehi.engines.sql.ledger.retention import SqlStock
 from rehi.engines.sql.migrations import upgrade
-from rehi.engines.sql.outbox import SqlOutbox
-from rehi.engines.sql.sources import SqlSources
-from rehi.engines.sql.stock import SqlStock
-from rehi.engines.sql.updates import SqlUpdates
+from rehi.engines.sql.outbox.port import SqlOutbox
+from rehi.engines.sql.sources.port import SqlSources
+from rehi.engines.sql.upkeep.host_list import SqlHosts
+from rehi.engines.sql.upkeep.updates import SqlUpdates
 from rehi.errors import EngineError
 
 
@@ -68,11 +68,11 @@ def _dialect_of(uri: str) -> Dialect:
     except (ArgumentError, ValueError) as error:
         raise EngineError("the catalogue's address is not one: it must be sqlite:///path or postgresql://…") from error
     if url.drivername == "sqlite":
-        from rehi.engines.sql.sqlite import SqliteDialect
+        from rehi.engines.sql.dialects.sqlite import SqliteDialect
 
         return SqliteDialect(url)
     if url.drivername == "postgresql":
-        from rehi.engines.sql.postgres import PostgresDialect
+        from rehi.engines.sql.dialects.postgres import PostgresDialect
 
         return PostgresDialect(url)
     raise EngineError(

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from rehi.engines.sql.dialect import Dialect
-from rehi.engines.sql.driver import run_for_each
+from rehi.engines.sql.dialects.dialect import Dialect
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 _ATTEMPTS = 6  # deadlocks between two batches resolve at the second
 _HOSTS = 200_000  # some 40 MB
-_CHUNK = 2000  # values in one IN list; SQLite allows 32,766
 
 
 class Database:
@@ -69,44 +65,3 @@ class Database:
         """Give the connections back."""
         self.dialect.close()
         self._engine.dispose()
-
-
-def chunks(values: Iterable[R], size: int = _CHUNK) -> Iterator[list[R]]:
-    """The values in lists that fit into one statement."""
-    rest = iter(values)
-    while chunk := list(islice(rest, size)):
-        yield chunk
-
-
-def gather(connection: Connection, values: Iterable[R], ask: Callable[[list[R]], Any]) -> list[Any]:
-    """The rows of a question that is asked chunk by chunk."""
-    rows: list[Any] = []
-    for chunk in chunks(values):
-        rows.extend(connection.execute(ask(chunk)))
-    return rows
-
-
-# By database and statement, which is kept so that its id is not given to another.
-_ready: dict[tuple[str, int], tuple[Any, str, Callable[[dict[str, Any]], Any]]] = {}
-
-
-def run_many(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Run a statement of a module for each row, if there are any; PostgreSQL gets them in one round trip.
-
-    Compiled once and handed to the driver, as insertions are.
-    """
-    if not rows:
-        return
-    name = connection.dialect.name, id(statement)
-    if name not in _ready:
-        compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
-        _ready[name] = statement, str(compiled), _values_for(compiled.positiontup)
-    _, sql, values = _ready[name]
-    run_for_each(connection, sql, [values(row) for row in rows])
-
-
-def _values_for(order: Sequence[str] | None) -> Callable[[dict[str, Any]], Any]:
-    if order is None:
-        return dict  # the driver takes values by name
-    names = tuple(order)
-    return lambda row: tuple([row[name] for name in names])

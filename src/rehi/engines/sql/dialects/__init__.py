@@ -1,0 +1,1 @@
+"""What SQLite and PostgreSQL must be told in their own words."""

@@ -1,0 +1,92 @@
+"""A dialect: what SQLite and PostgreSQL must be told in their own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, Connection, Engine
+
+from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
+from rehi.errors import UserError
+
+# A URL that may be new: host id, URL, tail, source id, due, hops. A plain tuple, as drivers want it: there are millions.
+NewResource = tuple[int, str, str, int | None, int | None, int]
+
+
+class Dialect(Protocol):
+    """The hot paths and the differences."""
+
+    name: str  # as people write it
+    slots: int  # into which tallies are split, so that writers don't wait for each other
+
+    def engine(self) -> Engine:
+        """Connections, made when they are needed."""
+
+    def foreign(self) -> tuple[type[Exception], ...]:
+        """What the driver raises where it is used directly."""
+
+    def where(self) -> str:
+        """The database's address, without a password."""
+
+    def error(self, cause: BaseException) -> UserError:
+        """The database's complaint in one sentence of ours."""
+
+    def may_retry(self, cause: BaseException) -> bool:
+        """Whether the same transaction can succeed if it is run again."""
+
+    def clock(self, connection: Connection) -> datetime:
+        """The time by the database's own clock."""
+
+    def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
+        """Wait until this one may write, where only one can."""
+
+    def written(self, *, lasting: bool) -> None:
+        """A transaction has ended: see that it lasts, if it must; what is done now and then, beside the work, may begin."""
+
+    def close(self) -> None:
+        """Give back what is needed for that."""
+
+    def guard_schema(self, connection: Connection) -> None:
+        """Let only one process at a time make or change tables."""
+
+    def guard_redirects(self, connection: Connection) -> None:
+        """Let only one transaction at a time look for circles of redirects."""
+
+    def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
+        """Enter the URLs that are new; how many were."""
+
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
+        """Hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
+
+    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
+        """Up to ``limit`` due resources of each host, the longest due first."""
+
+    def ask_by_url(
+        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
+    ) -> Sequence[Any]:
+        """The rows of a question that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
+
+    def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
+        """Whether a resource's URL is one of these."""
+
+    def url_order(self) -> Sequence[ColumnElement[Any]]:
+        """The order of URLs, as an index has it."""
+
+    def url_key(self, url: str) -> str:
+        """What stands for a URL in that index."""
+
+    def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
+        """Whether a text has the needle in it, taken literally."""
+
+
+# Columns of a due task; ``due_tasks`` of each dialect selects exactly these.
+TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, r.failures, r.hops,
+    r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, s.keep, b.digest, f.name AS file, b."offset", b.length,
+    b.dropped_at"""
+TASK_JOINS = """LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id
+    LEFT JOIN source s ON s.id = r.source_id"""
+READY = f"""SELECT id, pace_group, leases FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
+    ORDER BY ready_at, id LIMIT :limit"""  # noqa: S608

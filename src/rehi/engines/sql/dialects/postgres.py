@@ -1,0 +1,181 @@
+"""PostgreSQL: a server that many machines share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    create_engine,
+    func,
+    literal_column,
+    text,
+)
+from sqlalchemy.exc import DBAPIError
+
+from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
+from rehi.engines.sql.statements.arrays import array_of
+from rehi.engines.sql.statements.driver import execute, fetch_all
+from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.text import HEAD, tail_of
+from rehi.errors import DiskFull, EngineError, UserError
+
+_CONNECT_TIMEOUT = 10  # seconds
+_RETRIED = ("40001", "40P01")  # serialisation failure, deadlock
+_DISK_FULL = "53100"
+_SCHEMA_LOCK = 0x72656869_0001  # any numbers that nobody else is likely to take
+_REDIRECT_LOCK = 0x72656869_0002
+
+_INTAKE = """
+    CREATE TEMPORARY TABLE IF NOT EXISTS intake
+    (host_id bigint, url text COLLATE "C", tail text COLLATE "C", source_id bigint, due_at bigint, hops bigint) ON COMMIT DELETE ROWS
+"""
+_COPY = "COPY intake (host_id, url, tail, source_id, due_at, hops) FROM STDIN"
+# In the order of the URLs: two transactions that enter the same ones wait for each other, and never crosswise.
+_ADD = f"""
+    INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
+    SELECT * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[])
+        AS new (host_id, url, tail, source_id, due_at, hops)
+    ORDER BY (left(url, {HEAD}) || tail) COLLATE "C" ON CONFLICT DO NOTHING
+"""  # noqa: S608
+_FEW = 500
+_INSERT = text(f"""
+    INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
+    SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
+    ON CONFLICT DO NOTHING
+""")  # noqa: S608
+_INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
+# NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
+_READY = re.sub(r"(?<!:):(\w+)", r"%(\1)s", READY) + " FOR NO KEY UPDATE OF host SKIP LOCKED"
+_DUE = f"""
+    SELECT {TASK_COLUMNS} FROM unnest(%(hosts)s::bigint[]) h(id) CROSS JOIN LATERAL (
+        SELECT * FROM resource WHERE host_id = h.id AND due_at <= %(now)s ORDER BY due_at, id LIMIT %(limit)s
+    ) r {TASK_JOINS} ORDER BY r.host_id, r.due_at, r.id
+"""  # noqa: S608
+
+
+class PostgresDialect:
+    """PostgreSQL's own words."""
+
+    name = "PostgreSQL"
+    slots = 16
+
+    def __init__(self, url: URL) -> None:
+        self._url = url.set(drivername="postgresql+psycopg")
+
+    def engine(self) -> Engine:
+        """Connections to the server, tried before they are used again."""
+        given = {} if "connect_timeout" in self._url.query else {"connect_timeout": _CONNECT_TIMEOUT}
+        try:
+            return create_engine(self._url, connect_args=given, pool_pre_ping=True, max_overflow=-1)
+        except ModuleNotFoundError as error:
+            raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
+
+    def foreign(self) -> tuple[type[Exception], ...]:
+        """What the driver raises."""
+        import psycopg
+
+        return (psycopg.Error,)
+
+    def where(self) -> str:
+        """The server's address, without the password."""
+        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+    def error(self, cause: BaseException) -> UserError:
+        """PostgreSQL's complaint in one sentence."""
+        original = cause.orig if isinstance(cause, DBAPIError) else cause
+        if _state_of(original) == _DISK_FULL:
+            return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
+        lines = [line.strip() for line in str(original).splitlines() if line.strip()]
+        said = lines[0] if lines else type(original).__name__
+        if self._url.password:
+            said = said.replace(str(self._url.password), "***")
+        return EngineError(f"the catalogue {self.where()} can't be used: {said}")
+
+    def may_retry(self, cause: BaseException) -> bool:
+        """After a deadlock, the other transaction has gone on and is done."""
+        return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
+
+    def clock(self, connection: Connection) -> datetime:
+        """The server's clock."""
+        moment: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+        return moment.astimezone(UTC)
+
+    def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
+        """Many can write at once."""
+        return nullcontext()
+
+    def written(self, *, lasting: bool) -> None:
+        """The server sees to its log by itself."""
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def guard_schema(self, connection: Connection) -> None:
+        """A lock of the server, until the transaction ends."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
+
+    def guard_redirects(self, connection: Connection) -> None:
+        """A lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
+
+    def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
+        """Enter those that are new; many are copied aside first."""
+        if len(rows) <= _FEW:
+            columns = tuple(list(column) for column in zip(*rows, strict=True))
+            return execute(connection, _ADD, columns) if rows else 0
+        connection.exec_driver_sql(_INTAKE)
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for row in rows:
+                copy.write_row(row)
+        new = connection.execute(_INSERT).rowcount
+        connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
+        return new
+
+    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
+        """Hosts that are ready; those that another worker is just taking are passed over."""
+        return fetch_all(connection, _READY, {"now": now, "limit": limit})
+
+    def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
+        """All hosts in one question."""
+        return fetch_all(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
+
+    def ask_by_url(
+        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
+    ) -> Sequence[Any]:
+        """Ask by the index's expression."""
+        how = "FOR NO KEY UPDATE OF resource" if lock else ""
+        statement = SelectMany(start, _INDEXED, "text", order="resource.id", lock=how)
+        return statement.run(connection, [url[:HEAD] + tail_of(url) for url in urls])
+
+    def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
+        """Whether a resource's URL is one of these, by the index's expression."""
+        return _indexed().in_([url[:HEAD] + tail_of(url) for url in urls])
+
+    def url_order(self) -> Sequence[ColumnElement[Any]]:
+        """The order of URLs, but for those that share their first 600 characters."""
+        return (_indexed(),)
+
+    def url_key(self, url: str) -> str:
+        """Its head, and what tells it apart."""
+        return url[:HEAD] + tail_of(url)
+
+    def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
+        """Whether a text has the needle in it."""
+        return func.strpos(haystack, needle) > 0
+
+
+def _indexed() -> ColumnElement[str]:
+    return literal_column(_INDEXED)
+
+
+def _state_of(error: BaseException | None) -> str:
+    return getattr(error, "sqlstate", None) or ""

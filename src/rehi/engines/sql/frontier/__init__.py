@@ -1,0 +1,1 @@
+"""The frontier on SQL: hosts leased with their due resources, and visits recorded."""

@@ -1,0 +1,146 @@
+"""Hosts: made from the origins of URLs, woken when something is due, given back after a visit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, update
+
+from rehi.engines.sql.frontier.pace_groups import leave_groups
+from rehi.engines.sql.statements.batches import chunks
+from rehi.engines.sql.statements.bulk_update import BulkUpdate
+from rehi.engines.sql.statements.moment import to_micros
+from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.text import key_of, storable
+from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.tables import host
+from rehi.model.work import HostRelease
+
+_ENTER = Upsert(host, ("key", "origin", "name"), unique=("key",))
+_WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_=bindparam("due"))
+_WAKE_TOGETHER = (
+    update(host)
+    .where(
+        host.c.id.in_(bindparam("hosts", expanding=True)),
+        host.c.left_alone == 0,
+        or_(host.c.ready_at.is_(None), host.c.ready_at > _WAKE_AT),
+    )
+    .values(ready_at=_WAKE_AT)
+)
+_WAKE = BulkUpdate(
+    host,
+    {"id": "bigint", "due": "bigint"},
+    {"ready_at": "CASE WHEN host.not_before > new.due THEN host.not_before ELSE new.due END"},
+    where="""host.id = new.id AND host.left_alone = 0 AND (host.ready_at IS NULL
+        OR host.ready_at > CASE WHEN host.not_before > new.due THEN host.not_before ELSE new.due END)""",
+)
+# Without an aggregate, since SQLite would read all URLs of the host for it.
+_NEXT_DUE = "(SELECT due_at FROM resource WHERE host_id = host.id AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)"
+
+
+def _ready_after(moment: str) -> str:
+    return f"CASE WHEN {_NEXT_DUE} > {moment} THEN {_NEXT_DUE} WHEN {_NEXT_DUE} <= {moment} THEN {moment} END"
+
+
+_RELEASE = BulkUpdate(
+    host,
+    {
+        "id": "bigint", "token": "text", "ready": "bigint", "delay": "float8", "failed": "bigint", "why": "text",
+        "strain": "float8", "address": "text", "pace_group": "text", "history": "bytea",
+    },
+    {
+        "token": "NULL", "worker": "NULL", "lease_until": "0", "delay": "new.delay", "not_before": "new.ready",
+        "failures": "CASE WHEN new.failed = 1 THEN host.failures + 1 ELSE 0 END",
+        "why": "new.why", "strain": "new.strain", "pace_group": "new.pace_group",
+        "address": "CASE WHEN new.address = '' THEN host.address ELSE new.address END",
+        "history": "COALESCE(new.history, host.history)",
+        "ready_at": _ready_after("new.ready"),
+    },
+    where="host.id = new.id AND host.token = new.token",
+)  # fmt: skip
+_IDS = SelectMany("SELECT id, origin FROM host", "key", "bytea")
+_LOCK = SelectMany("SELECT id, token, pace_group FROM host", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
+_POSTPONE = BulkUpdate(
+    host,
+    {"id": "bigint"},
+    {"ready_at": f"CASE WHEN host.left_alone = 0 THEN {_ready_after('host.not_before')} END"},
+    where="host.id = new.id",
+)
+
+
+def origin_of(url: str) -> str:
+    """The scheme, host and port of a normalised URL; found by hand, for it is done for each line of a log."""
+    start = url.find("://") + 3
+    end = url.find("/", start)
+    origin = url if end < 0 else url[:end]
+    if "@" in origin:
+        return origin[:start] + origin.rpartition("@")[2]
+    return origin
+
+
+def host_is(name: str) -> ColumnElement[bool]:
+    """Whether a host has this name, on any port and with any scheme unless they are given."""
+    wanted = storable(name).strip().lower().rstrip("/")
+    if "://" in wanted:
+        return host.c.origin == wanted
+    return or_(host.c.name == wanted, host.c.name.startswith(f"{wanted}:", autoescape=True))
+
+
+def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
+    """The ids of origins; those that are new are entered."""
+    keys = {key_of(origin): origin for origin in origins}
+    found = _find(connection, keys)
+    missing = sorted(key for key, origin in keys.items() if origin not in found)
+    if missing:
+        rows = [{"key": key, "origin": keys[key], "name": keys[key].partition("://")[2]} for key in missing]
+        _ENTER.run(connection, rows)
+        found |= _find(connection, {key: keys[key] for key in missing})
+    return found
+
+
+def _find(connection: Connection, keys: Mapping[bytes, str]) -> dict[str, int]:
+    return {row.origin: row.id for row in _IDS.run(connection, keys)}
+
+
+def wake_together(connection: Connection, host_ids: Iterable[int], due: int) -> None:
+    """Let many hosts be ready at one time, though not before politeness allows."""
+    for chunk in chunks(sorted(host_ids)):
+        connection.execute(_WAKE_TOGETHER, {"hosts": chunk, "due": due})
+
+
+def postpone_hosts(connection: Connection, host_ids: Iterable[int]) -> None:
+    """Let hosts be ready when the next of their URLs is due."""
+    _POSTPONE.run(connection, [(host_id,) for host_id in sorted(host_ids)])
+
+
+def settle_hosts(
+    connection: Connection, due: Mapping[int, int], released: Sequence[HostRelease], *, now: datetime
+) -> None:
+    """Wake hosts on which something is due, and take leases back from those who still hold them.
+
+    All rows are locked first and in one order, so that no two transactions wait for each other crosswise.
+    """
+    given = {release.host_id: release for release in released}
+    rows = _LOCK.run(connection, sorted({*due, *given}))
+    held = {row.id: row.pace_group for row in rows if row.id in given and row.token == given[row.id].token}
+    # A host that is given back is ready when something is due, without being woken.
+    _WAKE.run(connection, [(row.id, due[row.id]) for row in rows if row.id in due and row.id not in held])
+    _RELEASE.run(connection, [_release_row(given[host_id]) for host_id in held])
+    leave_groups(connection, [given[host_id] for host_id in held], held, now=now)
+
+
+def _release_row(release: HostRelease) -> tuple[Any, ...]:
+    return (
+        release.host_id,
+        release.token,
+        to_micros(release.ready_at),
+        float(release.delay),
+        int(release.failed),
+        storable(release.why),
+        float(release.strain),
+        storable(release.address),
+        storable(release.pace_group),
+        release.history or None,
+    )

@@ -1,0 +1,107 @@
+"""Pace groups: hosts of which one at a time is leased, as those on one small server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select, text, update
+
+from rehi.engines.sql.statements.batches import chunks, select_in_chunks
+from rehi.engines.sql.statements.bulk_update import BulkUpdate
+from rehi.engines.sql.statements.moment import span, to_micros
+from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.statements.upsert import Upsert, larger
+from rehi.engines.sql.tables import host, pace_group
+from rehi.model.work import HostRelease
+
+_FREE = {"token": None, "lease_until": 0}
+_ENTER = Upsert(
+    pace_group, ("name", "not_before"), unique=("name",), change={"not_before": larger(pace_group, "not_before")}
+)
+_HOLD = BulkUpdate(
+    pace_group,
+    {"name": "text", "token": "text", "until": "bigint"},
+    {"token": "new.token", "lease_until": "new.until"},
+    where="pace_group.name = new.name",
+)
+_LEAVE = BulkUpdate(
+    pace_group,
+    {"name": "text", "token": "text", "ready": "bigint"},
+    {
+        "token": "NULL", "lease_until": "0",
+        "not_before": "CASE WHEN new.ready > pace_group.not_before THEN new.ready ELSE pace_group.not_before END",
+    },
+    where="pace_group.name = new.name AND pace_group.token = new.token",
+)  # fmt: skip
+_NEXT = text("""
+    SELECT g.not_before, g.lease_until,
+        min(CASE WHEN h.lease_until > h.ready_at THEN h.lease_until ELSE h.ready_at END) AS ready_at
+    FROM pace_group g JOIN host h ON h.pace_group = g.name AND h.pace_group <> ''
+    WHERE h.ready_at IS NOT NULL GROUP BY g.name, g.not_before, g.lease_until
+""")
+
+
+def free_groups(connection: Connection, names: Iterable[str], *, now: int) -> set[str]:
+    """The groups that nobody holds, locked; those that another worker is just taking are passed over."""
+    query = select(pace_group.c.name).where(pace_group.c.lease_until <= now, pace_group.c.not_before <= now)
+    query = query.order_by(pace_group.c.name).with_for_update(key_share=True, skip_locked=True)
+    rows = select_in_chunks(connection, sorted(names), lambda part: query.where(pace_group.c.name.in_(part)))
+    return {row.name for row in rows}
+
+
+def hold_groups(connection: Connection, tokens: Mapping[str, str], *, until: int) -> None:
+    """Let leases hold groups that were found free."""
+    rows = [(name, token, until) for name, token in sorted(tokens.items())]
+    _HOLD.run(connection, rows)
+
+
+def renew_groups(connection: Connection, groups: Mapping[str, str], *, until: int) -> set[str]:
+    """Hold groups, by the leases' tokens, for longer; the tokens that still hold theirs."""
+    held: set[str] = set()
+    for part in chunks(sorted(groups)):
+        mine = pace_group.c.name.in_({groups[token] for token in part}) & pace_group.c.token.in_(part)
+        kept = update(pace_group).where(mine).values(lease_until=until).returning(pace_group.c.token)
+        held |= set(connection.execute(kept).scalars())
+    return held
+
+
+def leave_groups(
+    connection: Connection, released: Sequence[HostRelease], groups: Mapping[int, str], *, now: datetime
+) -> None:
+    """Free the groups that hosts held, by host id, and enter those to which they belong from now on.
+
+    A group waits as its last host asks; but a host that failed waits for itself, and the others only for the pause.
+    """
+    left: dict[str, tuple[Any, ...]] = {}
+    ahead: dict[str, int] = {}
+    for release in released:
+        ready = to_micros(release.ready_at)
+        if release.failed:
+            ready = min(ready, to_micros(now) + span(release.delay))
+        if old := groups[release.host_id]:
+            left[old] = (old, release.token, ready)
+        if name := storable(release.pace_group):
+            ahead[name] = max(ready, ahead.get(name, 0))
+    _lock(connection, {*left, *ahead})
+    _LEAVE.run(connection, [row for _, row in sorted(left.items())])
+    _ENTER.run(connection, [{"name": name, "not_before": ready} for name, ready in sorted(ahead.items())])
+
+
+def _lock(connection: Connection, names: Iterable[str]) -> None:
+    if connection.dialect.name != "sqlite":
+        query = select(pace_group.c.name).order_by(pace_group.c.name).with_for_update(key_share=True)
+        select_in_chunks(connection, sorted(names), lambda part: query.where(pace_group.c.name.in_(part)))
+
+
+def forget_groups(connection: Connection, worker: str) -> None:
+    """Free what a worker's leases hold, before they are forgotten."""
+    tokens = select(host.c.token).where(host.c.worker == worker)
+    connection.execute(update(pace_group).where(pace_group.c.token.in_(tokens)).values(_FREE))
+
+
+def next_free(connection: Connection) -> int | None:
+    """When a host of a group can next be leased."""
+    moments = [max(row.not_before, row.lease_until, row.ready_at) for row in connection.execute(_NEXT)]
+    return min(moments, default=None)

@@ -1,0 +1,151 @@
+"""The frontier: hosts, leased with their due URLs, and what came of the visits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, text, update
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.frontier.host_profiles import keep_profiles
+from rehi.engines.sql.frontier.hosts import settle_hosts
+from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
+from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
+from rehi.engines.sql.frontier.visits import Recording, record_visits
+from rehi.engines.sql.index.totals import count_due, count_visits
+from rehi.engines.sql.statements.moment import maybe_from_micros, span, to_micros
+from rehi.engines.sql.tables import outbox
+from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
+from rehi.engines.sql.upkeep.orders import orders_since
+from rehi.model.host import HostOrders
+from rehi.model.update import Load
+from rehi.model.visit import HostLease, Visited
+from rehi.model.work import HostLesson, HostRelease
+
+_RESTED = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"
+_FORGET = text(f"""
+    UPDATE host SET token = NULL, worker = NULL, lease_until = 0,
+        not_before = CASE WHEN not_before > {_RESTED} THEN not_before ELSE {_RESTED} END,
+        ready_at = CASE WHEN ready_at < {_RESTED} THEN {_RESTED} ELSE ready_at END
+    WHERE worker = :worker
+""")  # noqa: S608
+_ANY_READY = text(f"""
+    SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE} LIMIT 1
+""")  # noqa: S608
+_NEXT_FREE = text("""
+    SELECT ready_at FROM host WHERE ready_at IS NOT NULL AND lease_until = 0 AND pace_group = ''
+    ORDER BY ready_at LIMIT 1
+""")
+_NEXT_EXPIRY = text("""
+    SELECT min(CASE WHEN lease_until > ready_at THEN lease_until ELSE ready_at END) FROM host
+    WHERE lease_until > 0 AND ready_at IS NOT NULL AND pace_group = ''
+""")
+
+
+class SqlFrontier:
+    """The port Frontier."""
+
+    database: Database
+
+    def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
+        """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
+        at = to_micros(now)
+        leases: list[HostLease] = []
+        while len(leases) < hosts and self._may_be_ready(at):
+            taken = self._take(worker, hosts - len(leases), at + span(ttl), at)
+            filled = self._fill(taken, urls, at)
+            leases += filled
+            if len(filled) == len(taken):
+                break
+        return leases
+
+    def _take(self, worker: str, hosts: int, until: int, at: int) -> Mapping[int, str]:
+        dialect = self.database.dialect
+        return self.database.write(
+            lambda connection: take_hosts(connection, dialect, worker=worker, hosts=hosts, until=until, now=at),
+            urgent=True,
+            lasting=False,
+        )
+
+    def _fill(self, taken: Mapping[int, str], urls: int, at: int) -> list[HostLease]:
+        dialect = self.database.dialect
+        leases = self.database.read(lambda c: fill_leases(c, dialect, taken, urls=urls, now=at)) if taken else []
+        held = {lease.host_id for lease in leases}
+        idle = {host_id: token for host_id, token in taken.items() if host_id not in held}
+        if idle:
+            self.database.write(lambda connection: put_back(connection, idle), urgent=True, lasting=False)
+        return leases
+
+    def _may_be_ready(self, at: int) -> bool:
+        """Asked first where it would have to wait for those who write."""
+        if self.database.dialect.slots > 1:
+            return True
+        return self.database.read(lambda c: c.execute(_ANY_READY, {"now": at}).first()) is not None
+
+    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
+        """Keep leases for longer; the ids of the hosts that are somebody else's by now."""
+        until = to_micros(now) + span(ttl)
+        return self.database.write(lambda connection: renew_leases(connection, leases, until=until))
+
+    def record(
+        self,
+        visited: Sequence[Visited],
+        released: Sequence[HostRelease],
+        *,
+        lessons: Sequence[HostLesson] = (),
+        worker: str,
+        update_id: int | None = None,
+        now: datetime,
+    ) -> None:
+        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
+
+        What was learned of hosts is remembered, and the visits count for the update, if one is given.
+        """
+        recording = Recording(worker=worker, update_id=update_id, now=now)
+
+        def work(connection: Connection) -> None:
+            keep_profiles(connection, lessons)
+            if visited:
+                record_visits(connection, self.database, visited, released, recording)
+            else:
+                settle_hosts(connection, {}, released, now=now)
+
+        self.database.write(work)
+
+    def forget_leases(self, *, worker: str, rest: float, now: datetime) -> None:
+        """Give back all that a worker held, as when it starts again after it was killed.
+
+        Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
+        """
+
+        def work(connection: Connection) -> None:
+            forget_groups(connection, worker)
+            connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
+            unclaimed = {"worker": None, "claimed_until": 0}
+            connection.execute(update(outbox).where(outbox.c.worker == worker).values(unclaimed))
+
+        self.database.write(work)
+
+    def next_ready(self) -> datetime | None:
+        """When a lease can next be had; None if nothing is ever due."""
+
+        def work(connection: Connection) -> datetime | None:
+            moments = [connection.execute(query).scalar() for query in (_NEXT_FREE, _NEXT_EXPIRY)]
+            moments.append(next_free(connection))
+            return maybe_from_micros(min((at for at in moments if at is not None), default=None))
+
+        return self.database.read(work)
+
+    def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
+        """What was ordered after ``since``, by host id."""
+        return self.database.read(lambda connection: orders_since(connection, to_micros(since)))
+
+    def load(self, *, now: datetime) -> Load:
+        """The visits of this day (UTC), and those that are due until the same hour tomorrow."""
+        tomorrow = now + timedelta(days=1)
+        return self.database.read(
+            lambda connection: Load(
+                visited=count_visits(connection, now), planned=count_due(connection, to_micros(tomorrow))
+            )
+        )

@@ -1,0 +1,1 @@
+"""The index on SQL: what people look at."""

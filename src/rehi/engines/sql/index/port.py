@@ -1,0 +1,174 @@
+"""The index: documents, entities and problems as people look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, or_, select
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.frontier.resources import find_ids
+from rehi.engines.sql.index.totals import add_up, count_resources
+from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
+from rehi.engines.sql.knowledge.entities import LEMMA
+from rehi.engines.sql.ledger.files import to_ref
+from rehi.engines.sql.statements.moment import maybe_from_micros
+from rehi.engines.sql.statements.text import folded, key_of, storable
+from rehi.engines.sql.tables import document, entity, file, form, host, mention, resource
+from rehi.engines.sql.upkeep.problems import count_problems, list_problems
+from rehi.errors import NotFound
+from rehi.model.entity import Entity, EntityKey
+from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
+from rehi.model.problem import Problem, ProblemClass, Stage
+from rehi.model.version import RecordRef
+
+_TARGET = resource.alias("target")
+_media_type = func.coalesce(document.c.media_type, resource.c.media_type)
+_LAST = chr(0x10FFFF)  # sorts after every character
+
+
+class SqlIndex:
+    """The port Index."""
+
+    database: Database
+
+    def totals(self, *, now: datetime) -> Totals:
+        """The state of the whole house in numbers."""
+        return self.database.read(lambda connection: add_up(connection, now))
+
+    def documents(self, where: DocumentFilter, page: Page) -> tuple[Sequence[DocumentRow], int]:
+        """A page of resources in the order of their URLs, and how many match in all."""
+        matching = self._matching(where)
+        rows = _select_rows().where(resource.c.id.in_(matching)) if where != DocumentFilter() else _select_rows()
+        rows = rows.order_by(*self.database.dialect.url_order()).limit(page.limit).offset(page.offset)
+
+        def work(connection: Connection) -> tuple[Sequence[DocumentRow], int]:
+            if where == DocumentFilter():
+                total = count_resources(connection)
+            else:
+                total = connection.execute(select(func.count()).select_from(matching.subquery())).scalar_one()
+            return [_to_row(row) for row in connection.execute(rows)], total
+
+        return self.database.read(work)
+
+    def _matching(self, where: DocumentFilter) -> Select[Any]:
+        query = select(resource.c.id)
+        holds = self.database.dialect.holds
+        if where.media_type or where.language or where.text:
+            query = query.outerjoin(document, document.c.resource_id == resource.c.id)
+        if where.host:
+            named = select(host.c.id).where(holds(host.c.name, storable(where.host).lower()))
+            query = query.where(resource.c.host_id.in_(named))
+        if where.media_type:
+            query = query.where(_media_type == storable(where.media_type))
+        if where.language:
+            query = query.where(document.c.language == storable(where.language))
+        if where.text:
+            needle = storable(where.text).casefold()
+            query = query.where(or_(holds(document.c.searched, needle), holds(func.lower(resource.c.url), needle)))
+        if where.source_id is not None:
+            query = query.where(resource.c.source_id == where.source_id)
+        if where.entity is not None:
+            who = select(entity.c.id).where(entity.c.key == _key(where.entity)).scalar_subquery()
+            query = query.where(resource.c.id.in_(select(mention.c.resource_id).where(mention.c.entity_id == who)))
+        return query
+
+    def document(self, resource_id: int) -> DocumentRow:
+        """One resource; NotFound if there is none."""
+        query = _select_rows().where(resource.c.id == resource_id)
+        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
+        if row is None:
+            raise NotFound(f"there is no document {resource_id}")
+        return _to_row(row)
+
+    def resource_id(self, url: str) -> int:
+        """The resource of a URL; NotFound if there is none."""
+        wanted = storable(url)
+        found = self.database.read(lambda connection: find_ids(connection, self.database, [wanted]))
+        if wanted not in found:
+            raise NotFound(f"{url} is not known here")
+        return found[wanted]
+
+    def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
+        """The entities of a document, the most mentioned first."""
+        query = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times")).join(mention)
+        query = query.where(mention.c.resource_id == resource_id)
+        query = query.order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind)
+        rows = self.database.read(lambda connection: connection.execute(query).all())
+        return [NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in rows]
+
+    def derived_of(self, resource_id: int) -> RecordRef | None:
+        """Where the document's annotations lie; None before it was read."""
+        query = select(file.c.name, document.c.offset, document.c.length).join(file)
+        query = query.where(document.c.resource_id == resource_id)
+        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
+        return None if row is None else to_ref(row.name, row.offset, row.length)
+
+    def find_entities(self, name: str, page: Page) -> Sequence[EntityRow]:
+        """Entities of which a name or lemma begins so, in any case, the most mentioned first."""
+        query = select(entity).where(entity.c.documents > 0)
+        if prefix := folded(name):
+            begins = (form.c.folded >= prefix) & (form.c.folded < prefix + _LAST)
+            query = query.where(entity.c.id.in_(select(form.c.entity_id).where(begins)))
+        query = query.order_by(entity.c.documents.desc(), entity.c.slug, entity.c.kind)
+        query = query.limit(page.limit).offset(page.offset)
+        rows = self.database.read(lambda connection: connection.execute(query).all())
+        return [EntityRow(key=to_key(row), name=row.name, documents=row.documents) for row in rows]
+
+    def entity(self, key: EntityKey) -> Entity:
+        """One entity; NotFound if no document mentions it."""
+        query = select(entity).where(entity.c.key == _key(key), entity.c.documents > 0)
+        lemmas = select(form.c.text).where(form.c.what == LEMMA)
+
+        def work(connection: Connection) -> Entity:
+            row = connection.execute(query).one_or_none()
+            if row is None:
+                raise NotFound(f"no document mentions {key}")
+            return to_entity(row, connection.execute(lemmas.where(form.c.entity_id == row.id)).scalars())
+
+        return self.database.read(work)
+
+    def problems(self, *, stage: Stage | None, code: str = "", page: Page) -> tuple[Sequence[Problem], int]:
+        """Problems of a room, a code or all, the newest first, and how many there are in all."""
+        return self.database.read(lambda connection: list_problems(connection, stage=stage, code=code, page=page))
+
+    def problem_classes(self, *, stage: Stage | None) -> Sequence[ProblemClass]:
+        """How many problems there are of each code in each room, the most frequent first."""
+        return self.database.read(lambda connection: count_problems(connection, stage=stage))
+
+
+def _key(key: EntityKey) -> bytes:
+    return key_of(key.kind, key.slug)
+
+
+def _select_rows() -> Select[Any]:
+    return (
+        select(
+            resource.c.id, resource.c.url, resource.c.state, resource.c.status, resource.c.versions,
+            resource.c.visited_at, resource.c.changed_at, host.c.name.label("host"), _media_type.label("media_type"),
+            document.c.title, document.c.language, document.c.names, _TARGET.c.url.label("redirect_url"),
+        )
+        .join(host, host.c.id == resource.c.host_id)
+        .outerjoin(document, document.c.resource_id == resource.c.id)
+        .outerjoin(_TARGET, _TARGET.c.id == resource.c.redirect_to)
+    )  # fmt: skip
+
+
+def _to_row(row: Any) -> DocumentRow:
+    return DocumentRow(
+        resource_id=row.id,
+        url=row.url,
+        host=row.host,
+        state=row.state,
+        status=row.status,
+        title=row.title or "",
+        media_type=row.media_type,
+        language=row.language or "",
+        versions=row.versions,
+        names=row.names or 0,
+        visited_at=maybe_from_micros(row.visited_at),
+        changed_at=maybe_from_micros(row.changed_at),
+        redirect_to=row.redirect_url or "",
+    )

@@ -1,0 +1,65 @@
+"""A tally: numbers that are added up per source, and for the whole house."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, select
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.tables import tally
+
+HOUSE = 0  # the source id that stands for all of them
+DAYS = -1  # the one under which visits are counted by day
+
+_UNIQUE = ("source_id", "what", "slot")
+_ADD = Upsert(tally, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "tally.n + new.n"})
+
+
+class Additions:
+    """What one transaction adds; written at its end, so that others wait for as short as can be."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[tuple[int, str], float] = defaultdict(float)
+
+    def add(self, source_id: int | None, what: str, n: float = 1) -> None:
+        """Add to a source's number; what has no source counts in the house only."""
+        if source_id:
+            self._numbers[source_id, what] += n
+
+    def add_to_house(self, what: str, n: float = 1) -> None:
+        """Add to a number of the whole house."""
+        self._numbers[HOUSE, what] += n
+
+    def add_to_day(self, day: datetime, n: float = 1) -> None:
+        """Count visits on their day."""
+        self._numbers[DAYS, day_of(day)] += n
+
+    def write(self, connection: Connection, database: Database) -> None:
+        """Add everything to what is stored, always in the same order."""
+        rows = [
+            {"source_id": source_id, "what": what, "slot": database.slot, "n": float(n)}
+            for (source_id, what), n in sorted(self._numbers.items())
+            if n
+        ]
+        _ADD.run(connection, rows)
+
+
+def day_of(moment: datetime) -> str:
+    """A moment's day, in UTC."""
+    return moment.astimezone(UTC).date().isoformat()
+
+
+def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:
+    """The numbers of each source."""
+    ids = list(source_ids)
+    found: dict[int, dict[str, float]] = {source_id: {} for source_id in ids}
+    query = select(tally.c.source_id, tally.c.what, func.sum(tally.c.n)).group_by(tally.c.source_id, tally.c.what)
+    query = query.where(tally.c.source_id.in_(ids)) if len(ids) == 1 else query
+    for source_id, what, n in connection.execute(query.order_by(tally.c.what)):
+        if source_id in found:
+            found[source_id][what] = n
+    return found

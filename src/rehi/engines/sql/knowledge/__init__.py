@@ -1,0 +1,1 @@
+"""Knowledge on SQL: readings, facets and entities."""

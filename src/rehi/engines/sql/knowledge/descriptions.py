@@ -1,0 +1,120 @@
+"""Descriptions: all that the graph is told of resources and entities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from rehi.engines.sql.knowledge.entities import LEMMA
+from rehi.engines.sql.ledger.bodies import select_versions, to_version
+from rehi.engines.sql.ledger.files import to_ref
+from rehi.engines.sql.statements.batches import select_in_chunks
+from rehi.engines.sql.statements.moment import maybe_from_micros
+from rehi.engines.sql.tables import document, entity, file, form, mention, resource, version
+from rehi.model.document import NameKind
+from rehi.model.entity import Entity, EntityKey
+from rehi.model.version import Version
+from rehi.model.work import DocumentFacts, ResourceDescription
+
+
+def describe_resources(connection: Connection, ids: Iterable[int]) -> list[ResourceDescription]:
+    """Resources with their versions, documents, aliases and mentions."""
+    wanted = sorted(set(ids))
+    query = select(resource.c.id, resource.c.url, resource.c.redirect_to, resource.c.gone_at)
+    rows = select_in_chunks(
+        connection, wanted, lambda part: query.where(resource.c.id.in_(part)).order_by(resource.c.id)
+    )
+    versions = _versions(connection, wanted)
+    documents = _documents(connection, wanted)
+    # What redirects to a resource that itself redirects is an alias of where that one leads.
+    aliases = _aliases(connection, [row.id for row in rows if row.redirect_to is None])
+    mentions = _mentions(connection, wanted)
+    return [
+        ResourceDescription(
+            resource_id=row.id,
+            url=row.url,
+            versions=tuple(versions[row.id]),
+            document=documents.get(row.id),
+            aliases=tuple(sorted(aliases[row.id])),
+            gone_at=maybe_from_micros(row.gone_at),
+            mentions=tuple(sorted(mentions[row.id], key=str)),
+        )
+        for row in rows
+    ]
+
+
+def describe_entities(connection: Connection, ids: Iterable[int]) -> tuple[list[Entity], list[EntityKey]]:
+    """Entities as all documents together describe them, and those that none mentions any more."""
+    wanted = sorted(set(ids))
+    query = select(entity).order_by(entity.c.id)
+    rows = select_in_chunks(connection, wanted, lambda part: query.where(entity.c.id.in_(part)))
+    lemmas: defaultdict[int, list[str]] = defaultdict(list)
+    forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA)
+    for row in select_in_chunks(connection, wanted, lambda part: forms.where(form.c.entity_id.in_(part))):
+        lemmas[row.entity_id].append(row.text)
+    alive = [to_entity(row, lemmas[row.id]) for row in rows if row.documents > 0]
+    return alive, [to_key(row) for row in rows if row.documents <= 0]
+
+
+def to_key(row: Any) -> EntityKey:
+    """An entity's identity."""
+    return EntityKey(NameKind(row.kind), row.slug)
+
+
+def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
+    """An entity's row with its lemmas."""
+    return Entity(
+        key=to_key(row),
+        name=row.name,
+        given=row.given,
+        family=row.family,
+        lemmas=tuple(sorted(lemmas)),
+        documents=row.documents,
+    )
+
+
+def _versions(connection: Connection, ids: list[int]) -> defaultdict[int, list[Version]]:
+    found: defaultdict[int, list[Version]] = defaultdict(list)
+    for row in select_in_chunks(connection, ids, lambda part: select_versions().where(version.c.resource_id.in_(part))):
+        found[row.resource_id].append(to_version(row))
+    return found
+
+
+def _documents(connection: Connection, ids: list[int]) -> dict[int, DocumentFacts]:
+    query = select(document, file.c.name.label("file")).outerjoin(file, file.c.id == document.c.file_id)
+    return {
+        row.resource_id: DocumentFacts(
+            media_type=row.media_type,
+            title=row.title,
+            language=row.language,
+            characters=row.characters,
+            derived=to_ref(row.file, row.offset, row.length),
+        )
+        for row in select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part)))
+    }
+
+
+def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[str]]:
+    """Who redirects here, directly or by way of others: level by level, from the ends."""
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    end_of = {row: row for row in ids}
+    level = ids
+    query = select(resource.c.id, resource.c.url, resource.c.redirect_to)
+    while level:
+        rows = select_in_chunks(connection, level, lambda part: query.where(resource.c.redirect_to.in_(part)))
+        for row in rows:
+            end_of[row.id] = end_of[row.redirect_to]
+            found[end_of[row.id]].append(row.url)
+        level = [row.id for row in rows]
+    return found
+
+
+def _mentions(connection: Connection, ids: list[int]) -> defaultdict[int, list[EntityKey]]:
+    found: defaultdict[int, list[EntityKey]] = defaultdict(list)
+    query = select(mention.c.resource_id, entity.c.kind, entity.c.slug).join(entity)
+    for row in select_in_chunks(connection, ids, lambda part: query.where(mention.c.resource_id.in_(part))):
+        found[row.resource_id].append(to_key(row))
+    return found

@@ -1,0 +1,177 @@
+"""Bodies: blobs by digest, and the versions that point to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from rehi.engines.sql.ledger.files import File, place_of
+from rehi.engines.sql.statements.bulk_update import BulkUpdate
+from rehi.engines.sql.statements.moment import from_micros
+from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.tables import blob, file, outbox, version
+from rehi.model.version import Digest, RecordRef, Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVersion:
+    """A version before it has an id."""
+
+    resource_id: int
+    number: int
+    taken_at: int
+    digest: str
+    size: int
+    media_type: str
+    status: int
+    record: RecordRef
+    body: RecordRef
+    read: bool = True  # whether it is to be read: not if a later one is there already
+    held: bool = True  # whether the bytes came with it; if not, they lie where they are known to lie
+
+
+_ENTER_BLOB = Upsert(
+    blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",), returning=("id", "digest", "file_id")
+)
+_BLOBS = SelectMany(
+    "SELECT blob.id, digest, owner, dropped_at FROM blob JOIN file ON file.id = file_id", "digest", "text"
+)
+_REVIVE = BulkUpdate(
+    blob,
+    {"id": "bigint", "file_id": "bigint", "offset": "bigint", "length": "bigint"},
+    {
+        "file_id": "new.file_id",
+        "offset": "new.offset",
+        "length": "new.length",
+        "dropped_at": "NULL",
+        "dropped_by": "''",
+    },
+    where="blob.id = new.id",
+)
+_LOCKED = SelectMany(
+    "SELECT id, digest, dropped_at FROM blob", "digest", "text", order="id", lock="FOR NO KEY UPDATE OF blob"
+)
+_ENTER_VERSION = Upsert(
+    version,
+    ("resource_id", "number", "taken_at", "blob_id", "media_type", "status", "file_id", "offset", "length"),
+    returning=("id", "resource_id", "blob_id", "number"),
+)
+_ENTER_TASK = Upsert(outbox, ("topic", "subject", "version_id", "owner"))
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes that are kept: their id, and in whose folder they lie."""
+
+    id: int
+    owner: str
+    new: bool = False
+    revived: bool = False  # they had been dropped
+
+
+def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Mapping[str, File]) -> dict[str, Blob]:
+    """The blobs of versions, by digest; where bytes are known already, they stay where they are, unless dropped."""
+    first: dict[str, NewVersion] = {}
+    for one in sorted(versions, key=lambda new: not new.held):
+        first.setdefault(one.digest, one)
+    rows = [{"digest": digest, "size": one.size, **place_of(one.body, files)} for digest, one in sorted(first.items())]
+    owners = {known.id: known.owner for known in files.values()}
+    found = {row.digest: Blob(row.id, owners[row.file_id], new=True) for row in _ENTER_BLOB.run(connection, rows)}
+    known = _BLOBS.run(connection, first.keys() - found.keys())
+    again = {row.digest: one.body for row in known if row.dropped_at is not None and (one := first[row.digest]).held}
+    revived = revive_blobs(connection, again, files)
+    for row in known:
+        back = row.id in revived
+        found[row.digest] = Blob(row.id, files[again[row.digest].file].owner if back else row.owner, revived=back)
+    return found
+
+
+def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files: Mapping[str, File]) -> set[int]:
+    """Bytes that were dropped are here again, at these places, and the rest stay where they are; which were dropped.
+
+    They must be counted as holdings again.
+    """
+    dropped = [row for row in _LOCKED.run(connection, sorted(bodies)) if row.dropped_at is not None]
+    refs = [(row.id, bodies[row.digest]) for row in dropped]
+    _REVIVE.run(connection, [(row, files[ref.file].id, ref.offset, ref.length) for row, ref in refs])
+    return {row.id for row in dropped}
+
+
+def keep_versions(
+    connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
+) -> set[int]:
+    """Store new versions, each with the task to read it; the blobs that somebody dropped after we looked are revived.
+
+    From here on nobody else can drop the bytes of these versions.
+    """
+    rows = [
+        {
+            "resource_id": new.resource_id,
+            "number": new.number,
+            "taken_at": new.taken_at,
+            "blob_id": blobs[new.digest].id,
+            "media_type": storable(new.media_type),
+            "status": new.status,
+            **place_of(new.record, files),
+        }
+        for new in versions
+    ]
+    owners = {row["blob_id"]: blobs[new.digest].owner for row, new in zip(rows, versions, strict=True)}
+    passed = {(new.resource_id, new.number) for new in versions if not new.read}
+    tasks = [
+        {"topic": "read", "subject": row.resource_id, "version_id": row.id, "owner": owners[row.blob_id]}
+        for row in sorted(_ENTER_VERSION.run(connection, rows))
+        if (row.resource_id, row.number) not in passed
+    ]
+    _ENTER_TASK.run(connection, tasks)
+    return set() if connection.dialect.name == "sqlite" else _revive_late(connection, versions, blobs, files)
+
+
+def _revive_late(
+    connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
+) -> set[int]:
+    """SQLite has one writer at a time; elsewhere a blob may have been dropped while we were about to use it."""
+    known = {new.digest: new.body for new in reversed(versions) if new.held and not blobs[new.digest].new}
+    gone = {row.digest for row in _BLOBS.run(connection, sorted(known)) if row.dropped_at is not None}
+    return revive_blobs(connection, {digest: known[digest] for digest in gone}, files)
+
+
+_BODY_FILE = file.alias("body_file")
+
+
+def select_versions() -> Select[Any]:
+    """All versions, with where their records and their bytes lie."""
+    return (
+        select(
+            version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.media_type,
+            version.c.status, version.c.offset, version.c.length, file.c.name.label("file"), blob.c.digest, blob.c.size,
+            _BODY_FILE.c.name.label("body_file"), blob.c.offset.label("body_offset"), blob.c.length.label("body_length"),
+            blob.c.dropped_at,
+        )
+        .join(file, file.c.id == version.c.file_id)
+        .join(blob, blob.c.id == version.c.blob_id)
+        .join(_BODY_FILE, _BODY_FILE.c.id == blob.c.file_id)
+        .order_by(version.c.resource_id, version.c.taken_at, version.c.number)
+    )  # fmt: skip
+
+
+def to_version(row: Any) -> Version:
+    """A row of ``select_versions`` as a version."""
+    return Version(
+        id=row.id,
+        resource_id=row.resource_id,
+        number=row.number,
+        taken_at=from_micros(row.taken_at),
+        digest=Digest(row.digest),
+        size=row.size,
+        media_type=row.media_type,
+        status=row.status,
+        record=RecordRef(row.file, row.offset, row.length),
+        body=RecordRef(row.body_file, row.body_offset, row.body_length),
+        dropped=row.dropped_at is not None,
+    )

@@ -1,0 +1,1 @@
+"""The outbox on SQL: work that a commit has caused, claimed by workers."""

@@ -1,0 +1,1 @@
+"""Sources on SQL: where resources come from."""

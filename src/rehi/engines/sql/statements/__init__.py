@@ -1,0 +1,1 @@
+"""Statements that are written once and run for many rows, past SQLAlchemy."""

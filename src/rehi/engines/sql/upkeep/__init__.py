@@ -1,0 +1,1 @@
+"""Upkeep on SQL: hosts, orders, updates, problems and workers."""
