@@ -17,7 +17,7 @@ from rehi.desk.adding import enter, read_in
 from rehi.desk.hosting import order_host, report_hosts
 from rehi.model.host import HostOrders
 from rehi.model.visit import Robots
-from rehi.model.work import HostLesson
+from rehi.model.work import HostProfile
 from rehi.settings import load_settings
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host
@@ -40,8 +40,8 @@ def make_due(house: House) -> None:
 def pretend(house: House, robots: Robots) -> None:
     """Let the catalogue remember another robots.txt."""
     (report,) = report_hosts(house, HOST)
-    lesson = HostLesson(host_id=report.facts.row.host_id, robots=robots)
-    house.catalogue.record([], [], lessons=[lesson], worker="test", now=utc_now())
+    profile = HostProfile(host_id=report.facts.row.host_id, robots=robots)
+    house.catalogue.record([], [], profiles=[profile], worker="test", now=utc_now())
 
 
 def test_a_robots_txt_that_can_not_be_had_is_waited_for_and_then_there_is_none(tmp_path: Path) -> None:

@@ -20,16 +20,24 @@ from typing import TYPE_CHECKING
 
 from rehi import __version__
 from rehi.builtin import load
-from rehi.errors import DataFolderBusy, DiskFull, EngineError, NotFound, RehiError, SettingsError
+from rehi.errors import (
+    DataFolderBusy,
+    DiskFull,
+    EngineError,
+    LiesElsewhere,
+    NotFound,
+    RecordMissing,
+    RehiError,
+    SettingsError,
+)
 from rehi.settings import ArchiveSettings, Settings
 
 if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
-    from rehi.engines.bucket import BucketShelf
-    from rehi.engines.folder import FolderShelf
     from rehi.model.document import Reading
+    from rehi.model.work import ReadingFacts
     from rehi.pipeline import Harvest
-    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer
+    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 _SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
@@ -53,14 +61,11 @@ def hold_memory() -> None:
         library.mallopt(_TRIM_THRESHOLD, 128 << 20)
 
 
-def open_shelf(folder: Path, settings: ArchiveSettings) -> FolderShelf | BucketShelf:
-    """Where the WARC files lie: in the folder, or in a bucket when they are sealed."""
-    if not settings.uri:
-        from rehi.engines.folder import FolderShelf
-
-        return FolderShelf(folder)
-    shelf: BucketShelf = load("shelf", settings.uri.partition(":")[0])(
-        settings.uri,
+def open_shelf(folder: Path, settings: ArchiveSettings, *, part: str = "") -> ShelfEngine:
+    """Return where files lie: in the folder, or in a bucket when they are sealed; ``part`` names a place below that."""
+    uri = settings.uri or f"file://{folder.resolve()}"
+    shelf: ShelfEngine = load("shelf", uri.partition(":")[0])(
+        f"{uri.rstrip('/')}/{part}" if settings.uri and part else uri,
         folder=folder,
         endpoint=settings.endpoint,
         region=settings.region,
@@ -124,23 +129,31 @@ class House:
     def derived(self) -> DerivedFiles:
         """The derived files, for reading."""
         from rehi.archive import DerivedFiles
-        from rehi.engines.folder import FolderShelf
 
-        return DerivedFiles(FolderShelf(self.settings.data / "derived"), worker=self.worker, clock=utc_now)
+        return DerivedFiles(self._open_derived(), worker=self.worker, clock=utc_now)
+
+    def _open_derived(self) -> ShelfEngine:
+        return open_shelf(self.settings.data / "derived", self.settings.archive, part="derived")
 
     @cached_property
     def graph(self) -> Graph:
         """The graph, for queries; they see what was last published, also while another process writes."""
-        graph: Graph = self._load_graph(writable=False)
+        graph = self._load_graph(writable=False)
+        self._open.callback(graph.close)
         return graph
 
     @cached_property
     def readers(self) -> Executor:
         """Processes that read for whoever asks, guarded as those of the harvest; started with the first question."""
-        work = self.settings.work
-        name = self.settings.executor.partition(":")[0]
-        executor: Executor = load("executor", name)(_READERS, timeout=work.timeout, memory=work.memory)
+        executor = self._open_executor(_READERS)
         self._open.callback(executor.close)
+        return executor
+
+    def _open_executor(self, workers: int, *, preload: tuple[str, ...] = ()) -> Executor:
+        uri, work = self.settings.executor, self.settings.work
+        executor: Executor = load("executor", uri.partition(":")[0])(
+            uri, workers=workers, timeout=work.timeout, memory=work.memory, preload=preload
+        )
         return executor
 
     @property
@@ -149,19 +162,54 @@ class House:
         return self.settings.data / "archive"
 
     def query(self, text: str, *, media_type: str) -> QueryAnswer:
-        """Ask the graph, within the limits that are set."""
+        """Ask the graph, within the limits that are set; LiesElsewhere if another worker has it."""
         from rehi.graph import prepare
         from rehi.ports import QueryLimits
 
+        if self.graph_owner:
+            raise LiesElsewhere(f"the graph is embedded in the worker {self.graph_owner}: ask there")
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory)
         return self.graph.query(prepare(text), media_type=media_type, limits=limits)
 
+    @cached_property
+    def graph_owner(self) -> str:
+        """The other worker that alone has the graph; empty if it can be asked here."""
+        if self.graph.shared:
+            return ""
+        owners = [known.name for known in self.catalogue.workers(now=utc_now()) if known.owns_graph]
+        return next((name for name in owners if name != self.worker), "")
+
     def reading(self, resource_id: int) -> Reading:
-        """The text and the annotations of a document; NotFound before it was read."""
-        ref = self.catalogue.derived_of(resource_id)
-        if ref is None:
+        """Return the text and the facets of a document; NotFound before it was read.
+
+        What another worker has derived and only it can read is made again from the archive; LiesElsewhere if the bytes
+        are not here either.
+        """
+        facts = self.catalogue.reading_of(resource_id)
+        if facts is None or facts.derived is None:
             raise NotFound(f"document {resource_id} has not been read")
-        return self.derived.read(ref)
+        try:
+            return self.derived.read(facts.derived)
+        except RecordMissing:
+            return self._read_again(resource_id, facts)
+
+    def _read_again(self, resource_id: int, facts: ReadingFacts) -> Reading:
+        from rehi.pipeline.reading import current_recipe, read_again
+
+        task = self.catalogue.read_task_of(resource_id)
+        if not self.archive.holds(task.body):
+            owners = {known.name: known.owner for known in self.catalogue.known_files()}
+            derived = facts.derived.file if facts.derived else ""
+            owner = owners.get(derived) or owners.get(task.body.file) or "another worker"
+            raise LiesElsewhere(f"the text of document {resource_id} lies with the worker {owner}: ask there")
+        work = self.settings.work
+        again = self.readers.submit(read_again, self.archive_opener, task, work, current_recipe(work))
+        return again.result()
+
+    @property
+    def archive_opener(self) -> Callable[[], Archive]:
+        """What opens the archive for reading in other processes; it pickles."""
+        return partial(open_archive, self.archive_folder.resolve(), self.settings.archive)
 
     def shared_clock(self) -> Callable[[], datetime]:
         """A clock that goes with the catalogue's: workers on several machines keep a host's pace by the same time."""
@@ -175,7 +223,6 @@ class House:
     def working(self) -> Iterator[Harvest]:
         """The right to write in this data folder, with everything opened for it."""
         from rehi.archive import Archive, DerivedFiles
-        from rehi.engines.folder import FolderShelf
         from rehi.frontier import check_settings
         from rehi.pipeline import Harvest, Rooms
 
@@ -186,19 +233,13 @@ class House:
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
             archive_shelf = open_shelf(self.archive_folder, settings.archive)
-            derived_shelf = FolderShelf(settings.data / "derived")
-            stack.callback(archive_shelf.close)
-            stack.callback(derived_shelf.close)
-            if not isinstance(archive_shelf, FolderShelf):
-                archive_shelf.carry(self._note_upload)
-            graph = self._load_graph(writable=True)
+            derived_shelf = self._open_derived()
+            for shelf in (archive_shelf, derived_shelf):
+                stack.callback(shelf.close)
+                shelf.carry(self._note_upload)
+            graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
-            executor = load("executor", settings.executor.partition(":")[0])(
-                settings.work.workers or os.cpu_count() or 1,
-                timeout=settings.work.timeout,
-                memory=settings.work.memory,
-                preload=READERS,
-            )
+            executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
             stack.callback(executor.close)
             rooms = Rooms(
                 settings=settings,
@@ -211,13 +252,16 @@ class House:
                     worker=self.worker,
                     software=f"rehi/{__version__}",
                     clock=clock,
-                    settings=_said_of_crawl(settings),
+                    settings=_crawl_info(settings),
                 ),
-                derived=DerivedFiles(derived_shelf, worker=self.worker, clock=clock),
+                derived=DerivedFiles(
+                    derived_shelf, worker=self.worker, clock=clock, file_bytes=settings.archive.file_bytes
+                ),
                 graph=graph,
+                graph_owner=owner,
                 executor=executor,
                 spool=_made(settings.data / "spool"),
-                open_archive=partial(open_archive, self.archive_folder.resolve(), settings.archive),
+                open_archive=self.archive_opener,
             )
             # What is there by now stays: without this, the collector took 50 to 65 µs for each page, and 23 with it.
             gc.collect()
@@ -226,6 +270,17 @@ class House:
             harvest = Harvest(rooms)
             stack.callback(harvest.close)
             yield harvest
+
+    def _open_graph_for_writing(self, clock: Callable[[], datetime]) -> tuple[Graph, str]:
+        """Return the graph, and the other worker that alone writes it, if there is one: then it is opened for queries only."""
+        graph = self._load_graph(writable=False)
+        owner = self.worker
+        if not graph.shared:
+            owner = self.catalogue.own_graph(self.worker, uri=self.settings.graph_uri, now=clock())
+        if owner != self.worker:
+            return graph, owner
+        graph.close()
+        return self._load_graph(writable=True), ""
 
     @contextmanager
     def importing(self) -> Iterator[Archive]:
@@ -268,10 +323,7 @@ class House:
 
     def check_archive(self) -> str:
         """One line on where the WARC files lie; an error says what is wrong there."""
-        from rehi.engines.folder import FolderShelf
-
-        shelf = open_shelf(self.archive_folder, self.settings.archive)
-        return str(self.archive_folder.resolve()) if isinstance(shelf, FolderShelf) else shelf.check()
+        return open_shelf(self.archive_folder, self.settings.archive).check()
 
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
@@ -289,12 +341,10 @@ class House:
         graph: Graph = load("graph", uri.partition(":")[0])(
             uri, writable=writable, base=self.settings.base, workers=self.settings.query.workers
         )
-        if not writable:
-            self._open.callback(graph.close)
         return graph
 
 
-def _said_of_crawl(settings: Settings) -> dict[str, str]:
+def _crawl_info(settings: Settings) -> dict[str, str]:
     """How pages were visited, for the ``warcinfo`` of each file; nothing of it is secret."""
     fetch = settings.fetch
     return {

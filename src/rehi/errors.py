@@ -9,6 +9,7 @@
     │   ├── EngineError                  an engine can't be reached or opened
     │   ├── DiskFull                     nothing more can be kept
     │   ├── NotFound                     there is nothing under this name
+    │   ├── LiesElsewhere                another worker has it, and only it can show it
     │   ├── BodyDropped                  the bytes of a version were dropped by a rule
     │   ├── ComparisonError              versions can't be compared in the way that was asked for
     │   └── QueryError                   a query is wrong or took too much
@@ -110,6 +111,10 @@ class DiskFull(UserError):
 
 class NotFound(UserError):
     """There is nothing under this name."""
+
+
+class LiesElsewhere(UserError):
+    """Another worker has it, and only that one can show it."""
 
 
 class BodyDropped(UserError):

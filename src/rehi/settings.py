@@ -155,6 +155,11 @@ class ArchiveSettings(BaseModel):
     model_config = _STRICT
 
     file_bytes: int = Field(1_000_000_000, gt=0, description="A WARC file is closed and the next begun at this size.")
+    file_seconds: float = Field(
+        900.0,
+        gt=0,
+        description="A file that goes to a bucket is closed at this age at the latest, so that other workers see it.",
+    )
     uri: str = Field(
         "",
         description="Where files go when they are closed: `s3://bucket/prefix`, `gs://…` or `az://…`; by default they "

@@ -12,7 +12,8 @@ import pytest
 from rehi.archive import DerivedFiles
 from rehi.engines.folder import FolderShelf
 from rehi.errors import RecordDamaged
-from rehi.model.document import Annotations, Document, Mention, NameKind, Reading
+from rehi.languages.kinds import NameKind
+from rehi.model.document import Annotations, Document, Mention, Reading
 from rehi.model.version import Digest, RecordRef
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rehi.engines.sql import open_catalogue
 from rehi.engines.sql.knowledge.entities import LEMMA, NAME, Form, best_name, forms_of
 from rehi.errors import NotFound, Unreadable
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey, Identity
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import at, came, claim, misread, understood

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rehi.enrich import enrich
 from rehi.enrich.language import identify
 from rehi.enrich.names import BLOCK, MAX_MENTIONS, find_names
-from rehi.model.document import Document, NameKind
+from rehi.languages.kinds import NameKind
+from rehi.model.document import Document
 
 ESTONIAN = "Tallinna linnavalitsus otsustas eile, et uus raamatukogu avatakse mais. Katrin Paio oli rõõmus."
 ENGLISH = "The mayor of Leeds, Mary Smith, said yesterday that the new library would open in the spring."

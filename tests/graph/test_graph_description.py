@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
 from rehi.graph import describe, describe_vocabulary
 from rehi.graph import vocabulary as v
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.work import DocumentFacts, GraphWork, ResourceDescription

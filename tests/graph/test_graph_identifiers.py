@@ -15,7 +15,7 @@ from rehi.graph.identifiers import (
     version_iri,
     vocabulary_graph,
 )
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.model.entity import EntityKey
 
 BASE = "http://rehi.localhost"

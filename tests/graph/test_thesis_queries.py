@@ -11,7 +11,7 @@ import pytest
 
 from rehi.engines.oxigraph.store import OxigraphStore
 from rehi.graph import describe, describe_vocabulary, prepare
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.work import DocumentFacts, GraphWork, ResourceDescription

@@ -8,7 +8,7 @@ from random import Random
 from rehi.languages.consistency import agree, spread
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 
 
 class Backwards(frozenset[str]):

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rehi.languages import BUILTIN, language
-from rehi.model.document import Mention, NameKind
+from rehi.languages.kinds import NameKind
+from rehi.model.document import Mention
 
 P, O, L = NameKind.PERSON, NameKind.ORGANISATION, NameKind.PLACE  # noqa: E741
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.testing.world import english, estonian
 from rehi.testing.world.names import SPECIAL, Name, Population
 from rehi.testing.world.texts import ROLES

@@ -1,11 +1,12 @@
-"""The derived files: texts and annotations as records, which can be thrown away and made again."""
+"""The derived files: texts and facets as records, which can be thrown away and made again."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from rehi.archive.files import FileSeries
@@ -20,8 +21,9 @@ from rehi.archive.record import (
     record_id,
     warc_date,
 )
+from rehi.builtin import find, load, load_place
 from rehi.errors import RecordDamaged
-from rehi.model.document import Annotations, Document, Mention, NameKind, Reading
+from rehi.model.document import Document, Part, Reading
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Shelf
 
@@ -57,13 +59,9 @@ class DerivedFiles:
         """Under whose name records are kept."""
         return self._files.worker
 
-    def keep(
-        self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime, recipe: str = ""
-    ) -> RecordRef:
-        """Append both records; one range that covers them. ``recipe`` says what made the reading, with its version."""
-        return self.append(
-            write_reading(reading, url=url, digest=digest, body=body, at=at, recipe=recipe, worker=self.worker)
-        )
+    def keep(self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime) -> RecordRef:
+        """Append both records; one range that covers them."""
+        return self.append(write_reading(reading, url=url, digest=digest, body=body, at=at, worker=self.worker))
 
     def append(self, records: bytes) -> RecordRef:
         """Append what ``write_reading`` has made, perhaps in another process."""
@@ -75,6 +73,17 @@ class DerivedFiles:
             text, rest = _read_block(stream, b"", "conversion", ref)
             facts, _ = _read_block(stream, rest, "metadata", ref)
         return _reading(text, facts, ref)
+
+    @property
+    def shared(self) -> bool:
+        """Whether other workers see what is sealed."""
+        return self._shelf.shared
+
+    def seal(self, *, began_before: datetime | None = None) -> None:
+        """Let others see what was kept: the open file is closed, if it is that old, and brought to where it stays."""
+        if file := self._files.close(began_before=began_before):
+            self._shelf.sync()
+            self._shelf.seal(file)
 
     def sync(self) -> None:
         """All that was kept is on disk for good."""
@@ -88,9 +97,7 @@ class DerivedFiles:
         self._files.look_again()
 
 
-def write_reading(
-    reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, recipe: str, worker: str
-) -> bytes:
+def write_reading(reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, worker: str) -> bytes:
     """Both records of a reading, compressed."""
     date = warc_date(at)
     shared = field_lines(
@@ -100,10 +107,10 @@ def write_reading(
             ("WARC-Refers-To-Target-URI", url),
             ("Rehi-Origin-Digest", digest),
             ("Rehi-Origin-Record", f"{body.file} {body.offset} {body.length}"),
-            ("Rehi-Recipe", recipe),
+            ("Rehi-Recipe", reading.recipe),
         )
     )
-    identity = (worker, date, recipe, digest, url)
+    identity = (worker, date, reading.recipe, digest, url)
     text = reading.document.text.encode("utf-8", "replace")
     return _record("conversion", identity, shared, text, "text/plain; charset=utf-8") + _record(
         "metadata", identity, shared, _facts(reading), "application/json"
@@ -132,7 +139,7 @@ def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tup
 def _facts(reading: Reading) -> bytes:
     import orjson
 
-    document, annotations = reading.document, reading.annotations
+    document = reading.document
     facts = {
         "media_type": document.media_type,
         "title": document.title,
@@ -140,8 +147,9 @@ def _facts(reading: Reading) -> bytes:
         "declared_language": document.language,
         "links": document.links,
         "metadata": document.metadata,
-        "language": annotations.language,
-        "mentions": annotations.mentions,
+        "parts": [asdict(part) for part in document.parts],
+        "facets": {name: _encode(name, value) for name, value in reading.facets.items()},
+        "recipe": reading.recipe,
         "seconds": reading.seconds,
     }
     try:
@@ -150,37 +158,57 @@ def _facts(reading: Reading) -> bytes:
         return orjson.dumps(_carriable(facts))
 
 
+def _encode(name: str, value: Any) -> dict[str, Any]:
+    facet = load("facet", name)
+    return {"version": facet.version, "value": facet.encode(value)}
+
+
 def _carriable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mention):
-        return _carriable(asdict(value))
     if isinstance(value, dict):
-        return {key: _carriable(item) for key, item in value.items()}
-    return [_carriable(item) for item in value] if isinstance(value, tuple) else value
+        return {_carriable(key): _carriable(item) for key, item in value.items()}
+    return [_carriable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _reading(text: bytes, facts: bytes, ref: RecordRef) -> Reading:
+def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
+    """Return the reading that was written; fields that a later version has added are passed over."""
     import orjson
 
     try:
-        said = orjson.loads(facts)
+        facts = orjson.loads(block)
         document = Document(
-            media_type=said["media_type"],
+            media_type=facts["media_type"],
             text=text.decode("utf-8"),
-            title=said["title"],
-            charset=said["charset"],
-            language=said["declared_language"],
-            links=tuple(said["links"]),
-            metadata=tuple((name, value) for name, value in said["metadata"]),
+            title=facts.get("title", ""),
+            charset=facts.get("charset", ""),
+            language=facts.get("declared_language", ""),
+            links=tuple(facts.get("links", ())),
+            metadata=tuple((name, value) for name, value in facts.get("metadata", ())),
+            parts=tuple(Part(**_known(part, Part)) for part in facts.get("parts", ())),
         )
-        mentions = tuple(_mention(mention) for mention in said["mentions"])
-        seconds = tuple((name, value) for name, value in said["seconds"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise RecordDamaged(f"{ref.file}:{ref.offset}: the annotations can't be read: {error!r}") from error
-    annotations = Annotations(language=said["language"], mentions=mentions)
-    return Reading(document=document, annotations=annotations, seconds=seconds)
+        return Reading(
+            document=document,
+            facets=MappingProxyType(dict(_facets(facts))),
+            recipe=facts.get("recipe", ""),
+            seconds=tuple((name, value) for name, value in facts.get("seconds", ())),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordDamaged(f"{ref.file}:{ref.offset}: the facets can't be read: {error!r}") from error
 
 
-def _mention(said: dict[str, Any]) -> Mention:
-    return Mention(**{**said, "kind": NameKind(said["kind"]), "lemmas": tuple(said["lemmas"])})
+def _facets(facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Return the facets' values; of a facet that is not installed any more nothing is known."""
+    written = facts.get("facets")
+    if written is None:  # as they were written before facets had versions
+        written = {
+            "language": {"version": 1, "value": facts["language"]},
+            "names": {"version": 1, "value": facts["mentions"]},
+        }
+    for name, item in written.items():
+        if (place := find("facet", name)) is not None:
+            yield name, load_place(place).decode(item["value"], item["version"])
+
+
+def _known(fields: dict[str, Any], kind: type) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in kind.__dataclass_fields__}  # type: ignore[attr-defined]

@@ -38,6 +38,7 @@ class FileSeries:
         self._abandoned: set[str] = set()
         self._file = ""  # the one that is appended to
         self._number = self._end = 0
+        self._began_at: datetime | None = None  # when this process began the file, if it did
         self.rolled = 1  # times that a file was begun; one that was finished before is found by looking
 
     def append(self, *records: Iterable[bytes]) -> list[RecordRef]:
@@ -64,7 +65,24 @@ class FileSeries:
         with self._lock:
             if not self._file:
                 self._resume()
-            return [(file, size) for file, size in self._shelf.files() if self.owns(file) and file != self._file]
+            return [
+                (file, size)
+                for file, size in self._shelf.files()
+                if self.owns(file) and (file != self._file or file in self._abandoned)
+            ]
+
+    def close(self, *, began_before: datetime | None = None) -> str:
+        """Append no more to the file that is open, if it holds anything and was begun before then; its name, or nothing."""
+        with self._lock:
+            if not self._file:
+                self._resume()
+            file = self._file
+            young = began_before is not None and self._began_at is not None and self._began_at >= began_before
+            if not file or file in self._abandoned or self._end == 0 or young:
+                return ""
+            self._abandoned.add(file)
+            self.rolled += 1
+            return file
 
     def look_again(self) -> None:
         """The files have changed: find out anew where to go on."""
@@ -86,6 +104,7 @@ class FileSeries:
             self.rolled += 1
             stamp = f"{now:%Y%m%d%H%M%S}-" if self._dated else ""
             self._file, self._end = f"{self._name}-{stamp}{self.worker}-{self._number:05}.warc.gz", 0
+            self._began_at = now
         if self._end == 0:
             self._end = self._shelf.append(self._file, self._warcinfo(self._file)).end
         return self._file
@@ -97,7 +116,8 @@ class FileSeries:
             match = self._pattern.fullmatch(file)
             if match and int(match[1]) >= self._number:
                 self._number, self._file, self._end = int(match[1]), file, size
-        if index_name(self._file) in files:  # as when files are to be larger than they were
+        # It has an index when files are to be larger than they were, and none if it is no part of the archive itself.
+        if self._file and (index_name(self._file) in files or self._shelf.is_sealed(self._file)):
             self._abandoned.add(self._file)
 
     def _warcinfo(self, file: str) -> Iterator[bytes]:

@@ -74,6 +74,15 @@ class Archive:
         return self.has_file(ref.file)
 
     @property
+    def shared(self) -> bool:
+        """Whether other workers see what is sealed."""
+        return self._shelf.shared
+
+    def close_file(self, *, began_before: datetime | None = None) -> bool:
+        """Append no more to the open file, if it is that old, so that it can be sealed; whether there was one."""
+        return bool(self._files.close(began_before=began_before))
+
+    @property
     def rolled(self) -> int:
         """A number that grows when there may be something to seal."""
         return self._files.rolled

@@ -36,6 +36,15 @@ class FollowingShelf:
         self._lock = threading.Lock()
         self._looked_at = -MOMENT  # for the last time because of a file that is nowhere
 
+    @property
+    def shared(self) -> bool:
+        """As the shelf is."""
+        return self._shelf.shared
+
+    def is_sealed(self, file: str) -> bool:
+        """As the shelf says."""
+        return self._shelf.is_sealed(file)
+
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
         """As the shelf does."""
         return self._shelf.append(file, chunks)

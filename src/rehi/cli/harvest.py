@@ -29,7 +29,7 @@ def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
     stop = stop_on_signals()
     with open_house(ctx) as house, house.working() as harvest:
         if graph_anew:
-            house.catalogue.describe_all()
+            house.catalogue.put_all(("resource", "entity"))
         run_harvest(house, harvest, kind=UpdateKind.HARVEST, stop=stop, quiet=as_json)
     progress = harvest.progress
     if as_json:

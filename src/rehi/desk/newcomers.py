@@ -43,7 +43,7 @@ def _named(document: Document) -> tuple[Identity, ...]:
     from rehi.enrich import enrich
     from rehi.link import link
 
-    return link(enrich(document))
+    return link(enrich(document).get("names", ()))
 
 
 def _checked(found: NamesDiff, old: str, new: str) -> NamesDiff:

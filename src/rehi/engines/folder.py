@@ -32,12 +32,25 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 class FolderShelf:
     """Port ``Shelf`` on a local folder. One process writes a file; any number may read it meanwhile."""
 
+    shared = False  # it is one machine's
+
     def __init__(self, folder: Path) -> None:
         self._folder = Path(folder)
         self._lock = threading.RLock()
         self._writers: OrderedDict[str, _Writer] = OrderedDict()  # the one used last comes last
         self._dirty: set[str] = set()
         self._names_dirty = False  # a file was made since the folder was last synced
+
+    def carry(self, report: object) -> None:
+        """Nothing to do: files stay where they are written."""
+
+    def is_sealed(self, file: str) -> bool:
+        """Never: a file in a folder is sealed by the index beside it."""
+        return False
+
+    def check(self) -> str:
+        """Return the folder's path."""
+        return str(self._folder.resolve())
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
         """Write at the end of a file; whatever goes wrong, the file ends where it ended before."""
@@ -329,3 +342,8 @@ def translated(error: OSError, what: str) -> RehiError:
     if error.errno in _FULL:
         return DiskFull(f"{what}: the disk, the quota or the largest file allowed is full; make room and start again")
     return EngineError(f"{what}: {error.strerror or error}")
+
+
+def open_shelf(uri: str, *, folder: Path, **_: object) -> FolderShelf:
+    """Return the shelf of ``file:///path``, which is the folder."""
+    return FolderShelf(folder)

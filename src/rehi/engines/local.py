@@ -264,3 +264,8 @@ def _leave_with_parent() -> None:
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(1)
+
+
+def open_executor(uri: str, *, workers: int, timeout: float, memory: int, preload: Sequence[str] = ()) -> LocalExecutor:
+    """Return the executor of ``local``: guarded processes on this machine."""
+    return LocalExecutor(workers, timeout=timeout, memory=memory, preload=preload)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from rehi.enrich.facet import SilentFacet
+from rehi.model.document import Document
+
+if TYPE_CHECKING:
+    from pyoxigraph import Triple
+
+    from rehi.ports.graph import DescribedPage
 
 UNKNOWN = "und"
 # Measured on the Declaration of Human Rights in 30 languages of Europe: texts of 20 characters 85 % right, 13 % left open,
@@ -53,3 +62,25 @@ def _classify(sample: str) -> tuple[str, float]:
         return UNKNOWN, 0.0
     code, probability = _identifier().classify(sample.encode("utf-8", "replace").decode("utf-8"))
     return str(code), float(probability)
+
+
+class LanguageFacet(SilentFacet):
+    """The code of the language that a document's text is in."""
+
+    name = "language"
+    version = 1
+
+    def find(self, document: Document, facets: Mapping[str, Any]) -> str:
+        """Look at the text, and at what the document declares where the text can't tell."""
+        return identify(document.text, document.language)
+
+    def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:
+        """Say in which language the page is."""
+        from pyoxigraph import Literal, NamedNode, Triple
+
+        facts = page.description.document
+        if facts is not None and facts.language and facts.language != UNKNOWN:
+            yield Triple(page.iri, NamedNode("http://purl.org/dc/terms/language"), Literal(facts.language))
+
+
+FACET = LanguageFacet()

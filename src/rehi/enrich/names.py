@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
+from rehi.enrich.facet import SilentFacet
 from rehi.enrich.language import identify
-from rehi.languages import BUILTIN, Language, language
-from rehi.model.document import Mention
+from rehi.languages import Language, is_known, language
+from rehi.model.document import Document, Mention
+
+if TYPE_CHECKING:
+    from pyoxigraph import Triple
+
+    from rehi.ports.graph import DescribedPage
 
 MAX_MENTIONS = 20_000
 MAX_TEXT = 2_000_000  # characters in which names are looked for: some 280,000 words, 30 s in Estonian
@@ -31,8 +38,8 @@ def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
     for start, end in _paragraphs(text):
         own = code
         if end - start > PASSAGE:
-            found = identify(text[start:end], code)
-            own = found if found in BUILTIN else code
+            passage_code = identify(text[start:end], code)
+            own = passage_code if is_known(passage_code) else code
         if own != current:
             if start > begin:
                 yield begin, start, current
@@ -58,15 +65,53 @@ def _moved(mention: Mention, by: int) -> Mention:
 
 def find_names(text: str, code: str) -> tuple[Mention, ...]:
     """The names in a text whose language has this code, at most 20,000 of them, in its first two million characters."""
-    found: list[Mention] = []
-    if code not in BUILTIN:
+    mentions: list[Mention] = []
+    if not is_known(code):
         return ()
     for start, end, own in _passages(text[:MAX_TEXT], code):
         speaker: Language | None = language(own)
         if speaker is None:
             continue
         for first, last in _blocks(text, start, end):
-            found += [_moved(mention, first) for mention in speaker.mentions(text[first:last])]
-            if len(found) >= MAX_MENTIONS:
-                return tuple(found[:MAX_MENTIONS])
-    return tuple(found)
+            mentions += [_moved(mention, first) for mention in speaker.mentions(text[first:last])]
+            if len(mentions) >= MAX_MENTIONS:
+                return tuple(mentions[:MAX_MENTIONS])
+    return tuple(mentions)
+
+
+def _mention(row: dict[str, Any]) -> Mention:
+    known = {name: item for name, item in row.items() if name in Mention.__dataclass_fields__}
+    return Mention(**{**known, "lemmas": tuple(row.get("lemmas", ()))})
+
+
+class NamesFacet(SilentFacet):
+    """The names in a document's text, with their places; which entities they are is found out by linking."""
+
+    name = "names"
+    version = 1
+
+    def find(self, document: Document, facets: Mapping[str, Any]) -> tuple[Mention, ...]:
+        """Look for names in the language that was found."""
+        return find_names(document.text, facets["language"])
+
+    def encode(self, value: tuple[Mention, ...]) -> list[dict[str, Any]]:
+        """Each mention with its fields."""
+        return [asdict(mention) for mention in value]
+
+    def decode(self, data: list[dict[str, Any]], version: int) -> tuple[Mention, ...]:
+        """Fields that a later version has added are passed over."""
+        return tuple(_mention(row) for row in data)
+
+    def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:
+        """Say which entities the page mentions now."""
+        from pyoxigraph import NamedNode, Triple
+
+        for key in page.description.mentions:
+            yield Triple(
+                page.mint("entity", key.kind, key.slug),
+                NamedNode("http://www.estner.ee/estnerd#mentionedAtSite"),
+                page.iri,
+            )
+
+
+FACET = NamesFacet()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import BinaryIO, cast
 
+from rehi.builtin import find, load_place
 from rehi.errors import NotText, RehiError, Unreadable
 from rehi.extract.body import Body, bare_type, charset_of
 from rehi.extract.characters import clean
@@ -17,20 +16,7 @@ from rehi.model.document import Document
 
 Reader = Callable[[Body], Document]
 
-# A lazy table that outsiders extend through entry points of the group ``rehi.format``.
-READERS = {
-    "text/html": "rehi.extract.html:read",
-    "application/xhtml+xml": "rehi.extract.html:read",
-    "text/csv": "rehi.extract.csv:read",
-    "text/tab-separated-values": "rehi.extract.csv:read",
-    "application/json": "rehi.extract.json:read",
-    "application/x-ndjson": "rehi.extract.json:read",
-    "+json": "rehi.extract.json:read",
-    "application/xml": "rehi.extract.xml:read",
-    "+xml": "rehi.extract.xml:read",
-    "application/pdf": "rehi.extract.pdf:read",
-    "text/*": "rehi.extract.text:read",
-}
+VERSION = 1  # of how bytes are read; readings of another version are out of date
 _UNREAD = {"image/svg+xml", "text/css", "text/javascript", "text/ecmascript"}  # no names in these
 
 
@@ -46,6 +32,11 @@ def extract(body: BinaryIO, *, url: str, media_type: str, size: int, max_text: i
             raise
     # Taken for more than it said it was, and that failed: it is a text at least.
     return _finish(_read(replace(job, media_type="text/plain")), max_text)
+
+
+def hint_of(url: str, media_type: str) -> str:
+    """Return all that reading uses of a URL and of a declared type."""
+    return f"{url} {media_type}"
 
 
 def _all_of(body: BinaryIO, size: int) -> bytes:
@@ -80,10 +71,7 @@ def _reader(media_type: str) -> Reader | None:
         return None
     _, plus, syntax = media_type.rpartition("+")
     family = media_type.partition("/")[0] + "/*"
-    place = READERS.get(media_type) or READERS.get(plus + syntax if plus else "") or READERS.get(family)
-    if place is None:
-        place = next((point.value for point in entry_points(group="rehi.format", name=media_type)), None)
-    if place is None:
-        return None
-    module, _, name = place.partition(":")
-    return cast("Reader", getattr(import_module(module), name))
+    for name in (media_type, plus + syntax if plus else "", family):
+        if name and (place := find("format", name)) is not None:
+            return cast("Reader", load_place(place))
+    return None

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from rehi.graph.description import describe, describe_vocabulary
+from rehi.graph.description import describe_entities, describe_resources, describe_vocabulary
 from rehi.graph.query import QueryKind, kind_of, prepare
 from rehi.graph.results import choose, media_type_for
 
-__all__ = ["QueryKind", "choose", "describe", "describe_vocabulary", "kind_of", "media_type_for", "prepare"]
+__all__ = [
+    "QueryKind",
+    "choose",
+    "describe_entities",
+    "describe_resources",
+    "describe_vocabulary",
+    "kind_of",
+    "media_type_for",
+    "prepare",
+]

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import orjson
 from pyoxigraph import Literal, NamedNode, Triple
 
+from rehi.builtin import find, load, load_place, table
 from rehi.graph import vocabulary as v
 from rehi.graph.identifiers import (
     document_iri,
     entities_graph,
     entity_iri,
+    mint,
     resource_graph,
     version_iri,
     vocabulary_graph,
 )
 from rehi.graph.ontology import state_ontology
-from rehi.model.document import NameKind
 from rehi.model.entity import Entity
+from rehi.model.kinds import EntityKind
 from rehi.model.version import Version
-from rehi.model.work import GraphWork, ResourceDescription
-from rehi.ports import GraphChange, ReplaceGraph, ReplaceSubject
+from rehi.model.work import ResourceDescription
+from rehi.ports import GraphChange, Knowledge, ReplaceGraph, ReplaceSubject
 
 _log = logging.getLogger(__name__)
 
 _TYPE = NamedNode(v.RDF + "type")
 _DOCUMENT = NamedNode(v.FOAF + "Document")
 _TITLE = NamedNode(v.DCTERMS + "title")
-_LANGUAGE = NamedNode(v.DCTERMS + "language")
 _MEDIA_TYPE = NamedNode(v.DCAT + "mediaType")
 _HAS_VERSION = NamedNode(v.DCTERMS + "hasVersion")
 _IDENTIFIER = NamedNode(v.DCTERMS + "identifier")
@@ -39,7 +42,6 @@ _BYTE_SIZE = NamedNode(v.DCAT + "byteSize")
 _REVISION_OF = NamedNode(v.PROV + "wasRevisionOf")
 _GONE_AT = NamedNode(v.PROV + "invalidatedAtTime")
 _REDIRECTS_TO = NamedNode(v.REHI + "redirectsTo")
-_MENTIONED = NamedNode(v.NER + "mentionedAtSite")
 _NAME = NamedNode(v.FOAF + "name")
 _GIVEN = NamedNode(v.FOAF + "givenName")
 _FAMILY = NamedNode(v.FOAF + "familyName")
@@ -47,32 +49,27 @@ _LEMMA = NamedNode(v.NER + "lemma")
 _DATE_TIME = NamedNode(v.XSD + "dateTime")
 _INTEGER = NamedNode(v.XSD + "integer")
 
-_CLASS = {
-    NameKind.PERSON: NamedNode(v.NERD + "Person"),
-    NameKind.ORGANISATION: NamedNode(v.NERD + "Organization"),
-    NameKind.PLACE: NamedNode(v.NERD + "Location"),
-}
-_KIND_NAME = {
-    NameKind.ORGANISATION: NamedNode(v.NER + "orgName"),
-    NameKind.PLACE: NamedNode(v.NER + "locationName"),
-}
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # not XML, so not in RDF/XML either
 
 
-def describe(work: GraphWork, base: str) -> tuple[list[GraphChange], dict[int, int]]:
-    """The changes that bring the graph up to date, and the number of statements by resource id."""
-    entities = entities_graph(base)
-    changes: list[GraphChange] = []
-    statements: dict[int, int] = {}
-    for resource in work.resources:
-        said = tuple(dict.fromkeys(_state_resource(resource, base)))
-        changes.append(ReplaceGraph(resource_graph(base, resource.resource_id), said))
-        statements[resource.resource_id] = len(said)
-    for entity in work.entities:
+def describe_resources(catalogue: Knowledge, ids: Sequence[int], base: str) -> dict[int, list[GraphChange]]:
+    """Return the changes that bring the graphs of resources up to date, by resource id."""
+    changes: dict[int, list[GraphChange]] = {}
+    for resource in catalogue.describe_resources(ids):
+        triples = tuple(dict.fromkeys(_state_resource(resource, base)))
+        changes[resource.resource_id] = [ReplaceGraph(resource_graph(base, resource.resource_id), triples)]
+    return changes
+
+
+def describe_entities(catalogue: Knowledge, ids: Sequence[int], base: str) -> dict[int, list[GraphChange]]:
+    """Return the changes that bring the descriptions of entities up to date; what no document mentions is gone."""
+    graph = entities_graph(base)
+    changes: dict[int, list[GraphChange]] = {}
+    for entity in catalogue.describe_entities(ids):
         subject = entity_iri(base, entity.key)
-        changes.append(ReplaceSubject(entities, subject, tuple(dict.fromkeys(_state_entity(entity, subject)))))
-    changes.extend(ReplaceSubject(entities, entity_iri(base, key), ()) for key in work.vanished)
-    return changes, statements
+        triples = tuple(dict.fromkeys(_state_entity(entity, subject))) if entity.documents > 0 else ()
+        changes[entity.id] = [ReplaceSubject(graph, subject, triples)]
+    return changes
 
 
 def describe_vocabulary(base: str) -> ReplaceGraph:
@@ -91,8 +88,6 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
     if (facts := resource.document) is not None:
         if title := _writable(facts.title):
             yield Triple(page, _TITLE, Literal(title))
-        if facts.language and facts.language != "und":
-            yield Triple(page, _LANGUAGE, Literal(_writable(facts.language)))
         if facts.media_type:
             yield Triple(page, _MEDIA_TYPE, Literal(_writable(facts.media_type)))
     if resource.gone_at is not None:
@@ -101,8 +96,28 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
-    for key in resource.mentions:
-        yield Triple(entity_iri(base, key), _MENTIONED, page)
+    yield from _state_facets(PageContext(page, resource, base))
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """The port DescribedPage: a page while facets state what they know of it."""
+
+    iri: NamedNode
+    description: ResourceDescription
+    base: str
+
+    def mint(self, *segments: str) -> NamedNode:
+        """Return the IRI of these segments under the public base."""
+        return mint(self.base, *segments)
+
+
+def _state_facets(page: PageContext) -> Iterator[Triple]:
+    """State what every facet that is installed says of a page; what is kept of one that isn't stays unsaid."""
+    briefs = {brief.name: brief for brief in page.description.briefs}
+    for name in table("facet"):
+        brief = briefs.get(name)
+        yield from load("facet", name).state(orjson.loads(brief.data) if brief else None, page)
 
 
 def _state_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
@@ -123,17 +138,24 @@ def _state_version(version: Version, node: NamedNode) -> Iterator[Triple]:
 
 
 def _state_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
-    kind, name = entity.key.kind, _writable(entity.name)
-    yield Triple(subject, _TYPE, _CLASS[kind])
+    kind, name = _kind_of(entity), _writable(entity.name)
     yield Triple(subject, _NAME, Literal(name))
-    if kind in _KIND_NAME:
-        yield Triple(subject, _KIND_NAME[kind], Literal(name))
+    if kind is not None:
+        yield Triple(subject, _TYPE, NamedNode(kind.class_iri))
+        if kind.name_iri:
+            yield Triple(subject, NamedNode(kind.name_iri), Literal(name))
     if given := _writable(entity.given):
         yield Triple(subject, _GIVEN, Literal(given))
     if family := _writable(entity.family):
         yield Triple(subject, _FAMILY, Literal(family))
     for lemma in entity.lemmas:
         yield Triple(subject, _LEMMA, Literal(_writable(lemma)))
+
+
+def _kind_of(entity: Entity) -> EntityKind | None:
+    """Return an entity's kind; None for one whose package is not installed any more."""
+    place = find("entity_kind", entity.key.kind)
+    return load_place(place) if place else None
 
 
 def _writable(text: str) -> str:

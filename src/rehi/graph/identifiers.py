@@ -41,29 +41,30 @@ def _encode(found: re.Match[str]) -> str:
 
 def entity_iri(base: str, key: EntityKey) -> NamedNode:
     """``{base}/entity/person/katrin-paio``."""
-    return _mint(base, "entity", key.kind.value, key.slug)
+    return mint(base, "entity", key.kind, key.slug)
 
 
 def entities_graph(base: str) -> NamedNode:
     """The graph that describes every entity once."""
-    return _mint(base, "graph", "entities")
+    return mint(base, "graph", "entities")
 
 
 def resource_graph(base: str, resource_id: int) -> NamedNode:
     """The graph of one document: its metadata, its versions and whom it mentions."""
-    return _mint(base, "graph", "resource", str(resource_id))
+    return mint(base, "graph", "resource", str(resource_id))
 
 
 def vocabulary_graph(base: str) -> NamedNode:
     """The graph that explains the vocabulary."""
-    return _mint(base, "graph", "vocabulary")
+    return mint(base, "graph", "vocabulary")
 
 
 def version_iri(base: str, resource_id: int, number: int) -> NamedNode:
     """``{base}/version/8127/3``."""
-    return _mint(base, "version", str(resource_id), str(number))
+    return mint(base, "version", str(resource_id), str(number))
 
 
-def _mint(base: str, *segments: str) -> NamedNode:
+def mint(base: str, *segments: str) -> NamedNode:
+    """Return the IRI of these segments under the public base."""
     path = "/".join(_FORBIDDEN.sub(_encode, segment) for segment in segments)
     return NamedNode(f"{base.rstrip('/')}/{path}")

@@ -1,20 +1,15 @@
 """Languages: what can be understood of a text depends on the language it is in.
 
-To add one: a module with a class that keeps to `Language`, a line in the table below, and a few gold sentences.
+To add one: a module with a class that keeps to `Language`, a line in ``builtin.py``, and a few gold sentences.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Protocol
 
+from rehi.builtin import find, load_place
 from rehi.model.document import Mention
-
-BUILTIN = {
-    "en": "rehi.languages.en:English",
-    "et": "rehi.languages.et:Estonian",
-}
 
 
 class Language(Protocol):
@@ -28,12 +23,13 @@ class Language(Protocol):
         """The names in a text, in order and without overlaps; ``text[start:end]`` is the surface."""
 
 
+def is_known(code: str) -> bool:
+    """Whether names can be told in the language of this code."""
+    return find("language", code) is not None
+
+
 @cache
 def language(code: str) -> Language | None:
-    """The language of this code, loaded on first use; None for one whose names we can't tell."""
-    place = BUILTIN.get(code)
-    if place is None:
-        return None
-    module, _, name = place.partition(":")
-    made: Language = getattr(import_module(module), name)()
-    return made
+    """Return the language of this code, loaded on first use; None for one in which names can't be told."""
+    place = find("language", code)
+    return None if place is None else load_place(place)()

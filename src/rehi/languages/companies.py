@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span, without_overlaps
 from rehi.languages.word_lists import word_list
-from rehi.model.document import NameKind
 
 # Not "TÜ": it is Tartu Ülikool more often than a tulundusühistu.
 BEFORE = word_list("AS OÜ SA MTÜ UÜ KÜ FIE SIA UAB")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span, without_overlaps
-from rehi.model.document import NameKind
 
 MAX_WORDS = 6  # longer names are not looked for again
 MIN_LETTERS = 3

@@ -11,10 +11,11 @@ from rehi.languages.consistency import agree, spread
 from rehi.languages.en_features import features
 from rehi.languages.en_spans import corrected
 from rehi.languages.given_names import is_given_name
+from rehi.languages.kinds import NameKind
 from rehi.languages.people import split_person
 from rehi.languages.sentences import Token, blocks
 from rehi.languages.spans import Span, read_labels, words_of
-from rehi.model.document import Mention, NameKind
+from rehi.model.document import Mention
 
 BLOCK = 1_500  # sentences tagged together
 
@@ -67,6 +68,6 @@ def _describe(text: str, span: Span, tokens: Sequence[Token]) -> Mention:
     words = words_of(span, tokens)
     given, family = split_person(words, is_given_name) if span.kind is NameKind.PERSON else ("", "")
     return Mention(
-        kind=span.kind, start=start, end=end, surface=text[start:end], name=" ".join(text[start:end].split()),
+        kind=span.kind.value, start=start, end=end, surface=text[start:end], name=" ".join(text[start:end].split()),
         given=given, family=family,
     )  # fmt: skip

@@ -8,10 +8,10 @@ from rehi.languages.companies import is_form, with_companies
 from rehi.languages.en_places import places
 from rehi.languages.en_words import ARTICLES, DECISIVE, TIMES
 from rehi.languages.given_names import is_given_name
+from rehi.languages.kinds import NameKind
 from rehi.languages.people import PARTICLES, is_title
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span, without_overlaps, words_of
-from rehi.model.document import NameKind
 
 _POSSESSIVES = frozenset({"'s", "’s", "'", "’"})
 _QUOTES = frozenset("\"“”„'‘’")

@@ -16,10 +16,11 @@ from rehi.languages.et_lemmas import Basic, basic_forms, settle
 from rehi.languages.et_morphology import Analysis, morphology
 from rehi.languages.et_package import model_file
 from rehi.languages.et_spans import EstonianText, corrected
+from rehi.languages.kinds import NameKind
 from rehi.languages.people import split_person
 from rehi.languages.sentences import Token, blocks
 from rehi.languages.spans import Span, read_labels, words_of
-from rehi.model.document import Mention, NameKind
+from rehi.model.document import Mention
 
 BLOCK = 1_500  # sentences tagged together: what one word tells of another is shared within them
 
@@ -107,7 +108,7 @@ def _describe(
         given, family = split_person((*basic.before, forms[0]), is_given) if span.kind is NameKind.PERSON else ("", "")
         found.append(
             Mention(
-                kind=span.kind, start=start, end=end, surface=text[start:end], name=basic.name(forms[0]),
+                kind=span.kind.value, start=start, end=end, surface=text[start:end], name=basic.name(forms[0]),
                 lemmas=tuple(basic.name(form) for form in forms[1:]), given=given, family=family,
             )
         )  # fmt: skip

@@ -14,8 +14,8 @@ from rehi.languages.companies import is_form
 from rehi.languages.et_gazetteer import Gazetteer
 from rehi.languages.et_morphology import Analysis
 from rehi.languages.et_words import KEPT_IN_GENITIVE
+from rehi.languages.kinds import NameKind
 from rehi.languages.word_lists import word_list
-from rehi.model.document import NameKind
 
 # Endings that few names have by nature. The disambiguator takes an unknown name as a nominative too readily: "Paiole".
 _TELLING = word_list("le ga lt st sse ks l s ni")

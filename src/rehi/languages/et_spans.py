@@ -9,10 +9,10 @@ from rehi.languages.et_gazetteer import Gazetteer
 from rehi.languages.et_morphology import Analysis
 from rehi.languages.et_words import CIVIC, GOVERNING, ORGANISATION, PLACE, PLACE_PARTS, STANDING, UNIONS
 from rehi.languages.given_names import is_given_name
+from rehi.languages.kinds import NameKind
 from rehi.languages.people import is_title
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span, without_overlaps
-from rehi.model.document import NameKind
 
 _QUOTES = frozenset("\"„“”«»'‘’")
 _AND = frozenset({"ja", "ning", ",", ";", "või", "/", "–"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
-from rehi.model.document import NameKind
 
 KINDS = {"PER": NameKind.PERSON, "ORG": NameKind.ORGANISATION, "LOC": NameKind.PLACE}
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from rehi.link.name import best_of, oddity
 from rehi.link.slug import slug
-from rehi.model.document import Annotations, Mention, NameKind
+from rehi.model.document import Mention
 from rehi.model.entity import EntityKey, Identity
+from rehi.model.kinds import PERSON
 
 
-def link(annotations: Annotations) -> tuple[Identity, ...]:
-    """The identities of a document in the order of their keys, whatever the order of the mentions.
+def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
+    """Return the identities of a document in the order of their keys, whatever the order of the mentions.
 
     A surname alone is counted to the one person of the document who bears it; if there are two, or none, it stays an
     entity of its own.
     """
     groups: dict[EntityKey, list[Mention]] = defaultdict(list)
-    for mention in annotations.mentions:
-        if found := slug(mention.name):
-            groups[EntityKey(mention.kind, found)].append(mention)
+    for mention in mentions:
+        if name_slug := slug(mention.name):
+            groups[EntityKey(mention.kind, name_slug)].append(mention)
     bearers = _bearers(groups)
     extra: Counter[EntityKey] = Counter()
     for surname, person in bearers.items():
@@ -32,14 +34,14 @@ def _bearers(groups: Mapping[EntityKey, Sequence[Mention]]) -> dict[EntityKey, E
     """Surnames that stand alone, each with the only person of the document who bears it."""
     persons: dict[str, set[EntityKey]] = defaultdict(set)
     for key, mentions in groups.items():
-        if key.kind is NameKind.PERSON and not _is_single(mentions):
+        if key.kind == PERSON.name and not _is_single(mentions):
             for mention in mentions:
                 persons[slug(mention.family)].add(key)
-    found = {}
+    bearers = {}
     for key, mentions in groups.items():
-        if key.kind is NameKind.PERSON and _is_single(mentions) and len(persons[key.slug]) == 1:
-            (found[key],) = persons[key.slug]
-    return found
+        if key.kind == PERSON.name and _is_single(mentions) and len(persons[key.slug]) == 1:
+            (bearers[key],) = persons[key.slug]
+    return bearers
 
 
 def _is_single(mentions: Sequence[Mention]) -> bool:
@@ -50,10 +52,10 @@ def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int) -> Ide
     names = [_tidy(mention.name) for mention in mentions]
     forms = {form for form in (*names, *(_tidy(lemma) for m in mentions for lemma in m.lemmas)) if form}
     parts = [(_tidy(m.given), _tidy(m.family)) for m in mentions if m.given or m.family]
-    given, family = _best_parts(parts) if key.kind is NameKind.PERSON else ("", "")
+    given, family = _best_parts(parts) if key.kind == PERSON.name else ("", "")
     return Identity(
         key=key,
-        name=_best(names),
+        name=best_of(names),
         given=given,
         family=family,
         lemmas=tuple(sorted(forms | {form.lower() for form in forms})),
@@ -65,16 +67,6 @@ def _tidy(name: str) -> str:
     return " ".join(name.split())
 
 
-def _best(names: Iterable[str]) -> str:
-    """The form to show: not in capitals throughout, not in small letters, then the most frequent."""
-    counts = Counter(names)
-    return min(counts, key=lambda name: (*_oddity(name), -counts[name], name))
-
-
 def _best_parts(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
     counts = Counter(parts)
-    return min(counts, key=lambda pair: (*_oddity(" ".join(pair)), -counts[pair], pair), default=("", ""))
-
-
-def _oddity(name: str) -> tuple[bool, bool]:
-    return name.isupper(), name[:1].islower()
+    return min(counts, key=lambda pair: (*oddity(" ".join(pair)), -counts[pair], pair), default=("", ""))

@@ -1,9 +1,11 @@
-"""A document: what was read from a version's bytes, and what was understood of it."""
+"""A document: what was read from some bytes, and what was understood of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,21 +19,25 @@ class Document:
     language: str = ""  # as the document declares it
     links: tuple[str, ...] = ()  # absolute, in order, without repeats
     metadata: tuple[tuple[str, str], ...] = ()  # ("author", "…"), in order
+    parts: tuple[Part, ...] = ()  # in the order of the text
 
 
-class NameKind(StrEnum):
-    """What a name stands for. The value is the path segment in identifiers."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a document: a sheet, a page, a member of a zip, an attachment."""
 
-    PERSON = "person"
-    ORGANISATION = "organisation"
-    PLACE = "place"
+    kind: str
+    title: str = ""
+    media_type: str = ""  # its own, if it is a document by itself
+    start: int = 0  # its range of the text, in characters, half-open
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
     """A name as it stands in a text."""
 
-    kind: NameKind
+    kind: str  # an EntityKind's name
     start: int  # characters, half-open
     end: int
     surface: str
@@ -42,17 +48,29 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Annotations:
-    """What was understood of a text."""
+class Term:
+    """Something by which a document can be found: a value of a field that a facet owns."""
 
-    language: str  # "et", "en" …; "und" when it can't be told
-    mentions: tuple[Mention, ...] = ()
+    field: str  # "topic", "column" …; unique to its facet
+    value: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A document with its annotations, and how long each took."""
+    """A document with all that was understood of it, and how long each took."""
 
     document: Document
-    annotations: Annotations
-    seconds: tuple[tuple[str, float], ...] = field(default=())  # ("extract", 0.004), ("enrich", 0.02)
+    facets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # values by the facets' names
+    recipe: str = ""  # what made it, with versions
+    seconds: tuple[tuple[str, float], ...] = ()  # ("extract", 0.004), ("enrich", 0.02)
+
+    @property
+    def language(self) -> str:
+        """The language of the text, "und" when it can't be told."""
+        return str(self.facets.get("language") or self.document.language or "und")
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """The names in the text, with their places."""
+        mentions: tuple[Mention, ...] = self.facets.get("names") or ()
+        return mentions

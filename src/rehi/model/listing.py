@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from rehi.model.document import NameKind
+from rehi.model.document import Term
 from rehi.model.entity import EntityKey
 
 
@@ -57,6 +57,7 @@ class DocumentFilter:
     text: str = ""  # a part of the title or the URL
     source_id: int | None = None
     entity: EntityKey | None = None
+    term: Term | None = None  # that a facet has put into the index
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Totals:
     visits: int
     versions: int
     documents: int
-    entities: Mapping[NameKind, int]
+    entities: Mapping[str, int]  # by kind
     mentions: int
     bytes_seen: int  # the sizes of all versions
     problems: int

@@ -5,62 +5,93 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from rehi.errors import Disposition, RehiError
-from rehi.model.document import Document
-from rehi.model.entity import Entity, EntityKey, Identity
+from rehi.model.document import Part, Term
+from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.host import Probe
+from rehi.model.problem import Problem
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.visit import Robots
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Work that a worker has taken from the outbox: all that waits there for one subject."""
+
+    kind: str
+    subject: int
+    ids: tuple[int, ...]  # outbox rows that are done with it
+    attempts: int = 0  # times that it was tried before
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadTask:
-    """A new version that waits to be read."""
+    """A version that is to be read."""
 
-    id: int  # of the outbox row
+    claim: Claim
     resource_id: int
     source_id: int
     version_id: int
     url: str
+    blob_id: int
     digest: Digest
     size: int
     media_type: str  # as declared
     body: RecordRef
-    attempts: int = 0  # times that a reader died under it
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingKey:
+    """What makes two readings the same: the bytes, what was used of URL and declared type, and the recipe."""
+
+    blob_id: int
+    recipe: str
+    hint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadResult:
-    """What a read task came to: a document's facts and identities, or an error."""
-
-    task: ReadTask
-    document: DocumentFacts | None = None
-    identities: tuple[Identity, ...] = ()
-    error: RehiError | None = None
-    next_step: Disposition | None = None  # what the pipeline decided to do about the error
-    seconds: tuple[tuple[str, float], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentFacts:
-    """What the catalogue keeps of a document; the text and the annotations lie in the derived files."""
+class ReadingFacts:
+    """What the catalogue keeps of a reading; the text and the facets' values lie in the derived files."""
 
     media_type: str
     title: str
     language: str
     characters: int
-    derived: RecordRef | None  # the ``metadata`` record with the annotations; the ``conversion`` record precedes it
+    names: int = 0  # mentions in the text
+    derived: RecordRef | None = None  # the ``metadata`` record with the facets; the ``conversion`` record precedes it
+    id: int = 0  # of the reading; 0 before it has one
 
-    @classmethod
-    def of(cls, document: Document, *, language: str, derived: RecordRef | None) -> DocumentFacts:
-        """The facts of a document that has been read."""
-        return cls(
-            media_type=document.media_type,
-            title=document.title,
-            language=language,
-            characters=len(document.text),
-            derived=derived,
-        )
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetBrief:
+    """What the catalogue keeps of one facet's value."""
+
+    name: str
+    version: int
+    data: bytes  # JSON, as the facet wrote it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewReading:
+    """A reading that was just made."""
+
+    key: ReadingKey
+    facts: ReadingFacts
+    parts: tuple[Part, ...] = ()
+    identities: tuple[LinkedIdentity, ...] = ()
+    briefs: tuple[FacetBrief, ...] = ()
+    terms: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadResult:
+    """What a read task came to: a reading, or none, and then perhaps a problem."""
+
+    task: ReadTask
+    reading: NewReading | int | None = None  # the id of one that was made before from the same bytes
+    retry: bool = False  # the task stays in the outbox
+    problem: Problem | None = None  # to be noted; without one, what was noted before is struck out
+    code: str = ""  # of the error, which is counted for the source
+    seconds: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,28 +101,16 @@ class ResourceDescription:
     resource_id: int
     url: str
     versions: tuple[Version, ...]
-    document: DocumentFacts | None
+    document: ReadingFacts | None
     aliases: tuple[str, ...] = ()  # URLs that redirect here
     gone_at: datetime | None = None  # when it was found to be gone
     mentions: tuple[EntityKey, ...] = ()
+    briefs: tuple[FacetBrief, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphWork:
-    """Descriptions that have changed since the graph was last written."""
-
-    ids: tuple[int, ...]  # outbox rows that are done once this is written
-    resources: tuple[ResourceDescription, ...] = ()
-    entities: tuple[Entity, ...] = ()  # those that are mentioned somewhere
-    vanished: tuple[EntityKey, ...] = ()  # those that no document mentions any more
-
-    def __bool__(self) -> bool:
-        return bool(self.ids)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostLesson:
-    """What was learned of a host's manners: its robots.txt, or what it answers for what it doesn't have."""
+class HostProfile:
+    """What was learned of a host: its robots.txt, or what it answers for what it doesn't have."""
 
     host_id: int
     robots: Robots | None = None

@@ -9,17 +9,21 @@ then the graph from the outbox. Each step may be repeated, so a kill at any poin
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from time import perf_counter
 
 from rehi.graph import describe_vocabulary
 from rehi.model.update import UpdateKind
 from rehi.pipeline.descriptions import Descriptions
+from rehi.pipeline.presence import Presence
 from rehi.pipeline.readings import Readings
 from rehi.pipeline.rooms import Progress, Rooms
 from rehi.pipeline.rounds import Rounds
 from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
+
+_log = logging.getLogger(__name__)
 
 __all__ = ["Harvest", "Progress", "Rooms"]
 
@@ -35,13 +39,15 @@ class Harvest:
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
         self._descriptions = Descriptions(rooms, self.progress)
         self._sealing = Sealing(rooms)
+        self._presence = Presence(rooms)
         self._steps = (
             self._visits.lease,
             self._visits.visit,
             self._visits.keep,
             self._readings.read,
             self._sealing.seal,
-            *([self._descriptions.describe] if rooms.settings.work.graph else []),
+            *([self._descriptions.describe] if rooms.writes_graph else []),
+            self._presence.sign,
         )
 
     def run(
@@ -80,7 +86,7 @@ class Harvest:
     @property
     def settled(self) -> bool:
         """Whether all that has come so far is kept, read, described and published."""
-        described = self._descriptions.is_settled or not self._rooms.settings.work.graph
+        described = self._descriptions.is_settled or not self._rooms.writes_graph
         return self._visits.is_settled and self._readings.is_settled and described
 
     def _stir(self) -> None:
@@ -95,14 +101,21 @@ class Harvest:
         self._forget_leases()
         rooms.derived.forget_tail(rooms.catalogue.known_end)
         self._visits.recover()
-        rooms.graph.write([describe_vocabulary(rooms.settings.base)])
-        rooms.graph.publish()
+        if not rooms.graph_owner:
+            rooms.graph.write([describe_vocabulary(rooms.settings.base)])
+            rooms.graph.publish()
+        elif rooms.settings.work.graph:
+            _log.warning(
+                "the graph is embedded in the worker %s: what it must be told is left to it", rooms.graph_owner
+            )
 
     def _leave(self, *, finished: bool) -> None:
         self._visits.leave()
         self._rounds.end(finished=finished)
         self._forget_leases()
+        self._sealing.leave()
         self._rooms.graph.publish()
+        self._presence.leave()
 
     def _forget_leases(self) -> None:
         rooms = self._rooms

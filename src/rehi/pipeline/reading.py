@@ -2,54 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import process_time
+from types import MappingProxyType
+from typing import Any
 
-from rehi import __version__
+from rehi import extract as extract_room
 from rehi.archive import Archive, write_reading
-from rehi.enrich import enrich
+from rehi.enrich import briefs_of, enrich, recipe_of, terms_of
 from rehi.errors import ReaderCrashed, RehiError
 from rehi.extract import extract
 from rehi.link import link
-from rehi.model.document import Annotations, Reading
+from rehi.model.document import Part, Reading, Term
 from rehi.model.entity import Identity
-from rehi.model.work import DocumentFacts, ReadTask
+from rehi.model.work import FacetBrief, ReadingFacts, ReadTask
 from rehi.settings import WorkSettings
 
-RECIPE = f"rehi/{__version__}"  # what is derived by another recipe can be told apart, and made again
+_NO_FACETS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ReadingPlan:
     """How versions are to be read; the same for all of a run."""
 
     open_archive: Callable[[], Archive]
     worker: str  # under whose name the readings are kept
     work: WorkSettings
+    recipe: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadDocument:
-    """What a document came to: the facts of it, the identities in it, and the records to keep, ready to be appended.
+    """What a document came to, with the records to keep, ready to be appended.
 
     The text is in the records: neither the body nor the text passes through the coordinator as such.
     """
 
-    facts: DocumentFacts
+    facts: ReadingFacts
     identities: tuple[Identity, ...]
     records: bytes
-    seconds: tuple[tuple[str, float], ...]
+    parts: tuple[Part, ...] = ()
+    briefs: tuple[FacetBrief, ...] = ()
+    terms: tuple[Term, ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()
 
 
-def read_documents(way: Way, tasks: Sequence[ReadTask], at: datetime) -> list[ReadDocument | RehiError]:
+def current_recipe(work: WorkSettings) -> str:
+    """Return the recipe by which documents are read now: what is derived by another can be told apart, and made again."""
+    extractor = f"extract-{extract_room.VERSION}"
+    return f"{extractor} {recipe_of()}" if work.enrich else extractor
+
+
+def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -> list[ReadDocument | RehiError]:
     """Read one after another: what is wrong with one is its own, but for a crash, a hang and greed."""
-    archive = way.open_archive()
+    archive = plan.open_archive()
     outcomes: list[ReadDocument | RehiError] = []
     for task in tasks:
         try:
-            outcomes.append(_read(archive, way, task, at))
+            outcomes.append(_read(archive, plan, task, at))
         except MemoryError:
             raise
         except RehiError as error:
@@ -59,16 +71,39 @@ def read_documents(way: Way, tasks: Sequence[ReadTask], at: datetime) -> list[Re
     return outcomes
 
 
-def _read(archive: Archive, way: Way, task: ReadTask, at: datetime) -> ReadDocument:
+def make_reading(archive: Archive, task: ReadTask, work: WorkSettings, recipe: str) -> Reading:
+    """Return what is read from a version's bytes, and what is understood of it."""
     began = process_time()
     with archive.open_body(task.body) as body:
-        document = extract(body, url=task.url, media_type=task.media_type, size=task.size, max_text=way.work.max_text)
+        document = extract(body, url=task.url, media_type=task.media_type, size=task.size, max_text=work.max_text)
     extracted = process_time()
-    annotations = enrich(document) if way.work.enrich else Annotations(language=document.language or "und")
+    facets = enrich(document) if work.enrich else _NO_FACETS
     seconds = (("extract", extracted - began), ("enrich", process_time() - extracted))
-    reading = Reading(document=document, annotations=annotations, seconds=seconds)
-    records = write_reading(
-        reading, url=task.url, digest=task.digest, body=task.body, at=at, recipe=RECIPE, worker=way.worker
+    return Reading(document=document, facets=facets, recipe=recipe, seconds=seconds)
+
+
+def read_again(open_archive: Callable[[], Archive], task: ReadTask, work: WorkSettings, recipe: str) -> Reading:
+    """Return what is read from a version's bytes, for somebody who looks at it."""
+    return make_reading(open_archive(), task, work, recipe)
+
+
+def _read(archive: Archive, plan: ReadingPlan, task: ReadTask, at: datetime) -> ReadDocument:
+    reading = make_reading(archive, task, plan.work, plan.recipe)
+    records = write_reading(reading, url=task.url, digest=task.digest, body=task.body, at=at, worker=plan.worker)
+    document = reading.document
+    facts = ReadingFacts(
+        media_type=document.media_type,
+        title=document.title,
+        language=reading.language,
+        characters=len(document.text),
+        names=len(reading.mentions),
     )
-    facts = DocumentFacts.of(document, language=annotations.language, derived=None)
-    return ReadDocument(facts, link(annotations), records, seconds)
+    return ReadDocument(
+        facts=facts,
+        identities=link(reading.mentions),
+        records=records,
+        parts=document.parts,
+        briefs=briefs_of(reading.facets),
+        terms=terms_of(reading.facets),
+        seconds=reading.seconds,
+    )

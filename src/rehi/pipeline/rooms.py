@@ -30,9 +30,15 @@ class Rooms:
     archive: Archive
     derived: DerivedFiles
     graph: Graph
+    graph_owner: str  # the other worker that alone writes the graph; empty if this one does
     executor: Executor
     open_archive: Callable[[], Archive]  # for other processes; pickles
     spool: Path  # for bodies that are too large for memory
+
+    @property
+    def writes_graph(self) -> bool:
+        """Whether this worker tells the graph what has changed."""
+        return self.settings.work.graph and not self.graph_owner
 
 
 @dataclass(slots=True)

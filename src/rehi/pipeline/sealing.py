@@ -4,41 +4,68 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 
 from rehi.errors import StoreUnreachable
 from rehi.pipeline.rooms import Rooms
 
+LOOK_SECONDS = 5.0  # between two looks at how old the open files are
+
+_log = logging.getLogger(__name__)
+
 
 class Sealing:
-    """A thread that seals one file after another; what it does not finish is done after the next start."""
+    """A thread that seals one file after another; what it does not finish is done after the next start.
+
+    Where others see only what is sealed, files are closed when they are old enough, and when the worker leaves.
+    """
 
     def __init__(self, rooms: Rooms) -> None:
-        self._archive, self._spool = rooms.archive, rooms.spool
+        self._rooms, self._archive, self._derived = rooms, rooms.archive, rooms.derived
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rehi-seal")
         self._seen = 0  # how often a file had been begun at the last look
         self._work: Future[None] | None = None
+        self._look_at = rooms.clock()
 
     def seal(self) -> bool:
         """Have what is finished sealed; the catalogue never changes by it."""
+        self._close_old()
         if self._work is not None and self._work.done():
             try:
                 self._work.result()
             except StoreUnreachable as error:  # tried again with the next file that is finished
-                logging.getLogger(__name__).warning("a file is not sealed yet: %s", error)
+                _log.warning("a file is not sealed yet: %s", error)
             self._work = None
         if self._work is None and self._archive.rolled != self._seen:
             self._seen = self._archive.rolled
             self._work = self._thread.submit(self._seal_all)
         return False
 
+    def leave(self) -> None:
+        """Let others see all that was kept, where they can."""
+        if self._archive.shared:
+            self._archive.close_file()
+            if self._work is None:
+                self._work = self._thread.submit(self._seal_all)
+            self._derived.seal()
+
     def close(self) -> None:
         """Wait for the file at hand."""
-        self._thread.shutdown(cancel_futures=True)
+        self._thread.shutdown(cancel_futures=False)
         if self._work is None or self._work.cancelled():
             return
         if (error := self._work.exception()) is not None:
-            logging.getLogger(__name__).warning("a file is not sealed yet: %s", error)
+            _log.warning("a file is not sealed yet: %s", error)
+
+    def _close_old(self) -> None:
+        now = self._rooms.clock()
+        if not self._archive.shared or now < self._look_at:
+            return
+        self._look_at = now + timedelta(seconds=LOOK_SECONDS)
+        old = now - timedelta(seconds=self._rooms.settings.archive.file_seconds)
+        self._archive.close_file(began_before=old)
+        self._derived.seal(began_before=old)
 
     def _seal_all(self) -> None:
         for file, size in self._archive.unsealed():
-            self._archive.seal(file, size, spool=self._spool)
+            self._archive.seal(file, size, spool=self._rooms.spool)

@@ -24,7 +24,7 @@ from rehi.frontier import Agenda, Errand, Manners, Purpose, manners_of, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.problem import Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
-from rehi.model.work import HostLesson, HostRelease
+from rehi.model.work import HostProfile, HostRelease
 from rehi.pipeline.budget import Budget
 from rehi.pipeline.courtesy import CAPPED, HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
@@ -54,7 +54,7 @@ class Visits:
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
         self._finished: list[Finished] = []
         self._finished_bytes = 0
-        self._lessons: list[HostLesson] = []
+        self._profiles: list[HostProfile] = []
         self._kept_at = self._renewed_at = self._look_at = self._orders_at = rooms.clock()
         self._frontier_dry = False
 
@@ -190,7 +190,7 @@ class Visits:
         lease = errand.lease
         robots = read_robots(visit, now, before=lease.robots)
         rules = self._courtesy.learn_rules(lease, robots, now)
-        self._lessons.append(HostLesson(host_id=lease.host_id, robots=robots))
+        self._profiles.append(HostProfile(host_id=lease.host_id, robots=robots))
         if rules.deferred:
             reason = visit.error or BadStatus(f"it answered {robots.status}")
             error = reason if isinstance(reason, HOST_FAILURES) else HostDeferred(f"robots.txt can't be had: {reason}")
@@ -211,7 +211,7 @@ class Visits:
             probe = replace(probe, likeness=b"")
         if probe is not None:
             self._courtesy.probes[lease.host_id] = probe
-            self._lessons.append(HostLesson(host_id=lease.host_id, probe=probe))
+            self._profiles.append(HostProfile(host_id=lease.host_id, probe=probe))
 
     def _finish(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
         self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
@@ -242,14 +242,14 @@ class Visits:
         now = self._kept_at = self._clock()
         self._note()
         finished, self._finished, self._finished_bytes = self._finished, [], 0
-        lessons, self._lessons = self._lessons, []
+        profiles, self._profiles = self._profiles, []
         released = self._agenda.take_releases()
-        if not finished and not released and not lessons:
+        if not finished and not released and not profiles:
             return False
         visited = self._judge.keep(finished, price=self._budget.price, now=now)
         released = [self._part_with(release) for release in released]
         self._rooms.catalogue.record(
-            visited, released, lessons=lessons, worker=self._rooms.worker, update_id=self._find_update(), now=now
+            visited, released, profiles=profiles, worker=self._rooms.worker, update_id=self._find_update(), now=now
         )
         self._progress.counts["visited"] += len(visited)
         self._progress.counts.update(item.outcome.value for item in visited)

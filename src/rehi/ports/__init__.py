@@ -1,20 +1,24 @@
 """The ports: what the rooms need of the engines, and no more.
 
 Each has a contract suite in ``rehi.testing.contracts`` that is its specification; every engine runs it.
-One engine may stand behind several ports, as the SQL catalogue does behind ten.
+One engine may stand behind several ports, as the SQL catalogue does behind most.
 """
 
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
-from rehi.ports.graph import Graph, GraphChange, QueryAnswer, QueryLimits, ReplaceGraph, ReplaceSubject
-from rehi.ports.keeping import Captures, Inventory, Ledger, Outbox, Stock
+from rehi.ports.graph import DescribedPage, Graph, GraphChange, QueryAnswer, QueryLimits, ReplaceGraph, ReplaceSubject
+from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
+from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
-from rehi.ports.shelf import Shelf
+from rehi.ports.outbox import Outbox
+from rehi.ports.shelf import Shelf, ShelfEngine
 from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.workers import Workers
 
 __all__ = [
     "Captures",
     "Catalogue",
+    "DescribedPage",
     "Executor",
     "Frontier",
     "Graph",
@@ -22,6 +26,7 @@ __all__ = [
     "Hosts",
     "Index",
     "Inventory",
+    "Knowledge",
     "Ledger",
     "Outbox",
     "QueryAnswer",
@@ -29,7 +34,9 @@ __all__ = [
     "ReplaceGraph",
     "ReplaceSubject",
     "Shelf",
+    "ShelfEngine",
     "Sources",
     "Stock",
     "Updates",
+    "Workers",
 ]

@@ -1,17 +1,22 @@
-"""The catalogue: all that is known, behind ten ports."""
+"""The catalogue: all that is known, behind several ports."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Protocol
 
-from rehi.ports.keeping import Captures, Inventory, Ledger, Outbox, Stock
+from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
+from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
+from rehi.ports.outbox import Outbox
 from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.workers import Workers
 
 
-class Catalogue(Sources, Frontier, Hosts, Updates, Ledger, Outbox, Index, Captures, Inventory, Stock, Protocol):
-    """The engine behind the ten: state that outlives any worker."""
+class Catalogue(
+    Sources, Frontier, Hosts, Updates, Ledger, Outbox, Knowledge, Workers, Index, Captures, Inventory, Stock, Protocol
+):
+    """The engine behind them all: state that outlives any worker."""
 
     def clock(self) -> datetime:
         """The time by the engine's own clock, which all workers share."""

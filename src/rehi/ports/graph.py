@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode, Triple
 
+    from rehi.model.work import ResourceDescription
+
 
 @dataclass(frozen=True, slots=True)
 class ReplaceGraph:
@@ -28,6 +30,21 @@ class ReplaceSubject:
 
 
 GraphChange = ReplaceGraph | ReplaceSubject
+
+
+class DescribedPage(Protocol):
+    """A page while the graph is told of it: what a facet needs to state something."""
+
+    @property
+    def iri(self) -> NamedNode:
+        """The page's own IRI."""
+
+    @property
+    def description(self) -> ResourceDescription:
+        """All that the catalogue knows of it."""
+
+    def mint(self, *segments: str) -> NamedNode:
+        """Return the IRI of these segments under the public base."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +67,8 @@ class QueryAnswer:
 
 class Graph(Protocol):
     """A store of named graphs that answers SPARQL."""
+
+    shared: bool  # whether every worker reaches the same one; an embedded graph lies in one worker's folder
 
     def write(self, changes: Sequence[GraphChange]) -> None:
         """All changes or none, on disk for good."""

@@ -1,4 +1,4 @@
-"""What is kept and what follows from it: the ledger, the outbox, captures, the stock and the inventory."""
+"""What is kept: the ledger, captures, the stock and the inventory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rehi.model.inventory import KnownBody, KnownFile
 from rehi.model.problem import Problem, Stage
 from rehi.model.retention import Buried, Dropping, History, Rule, Shared
 from rehi.model.version import Digest, RecordRef, Version
-from rehi.model.work import GraphWork, ReadResult, ReadTask
 
 
 class Ledger(Protocol):
@@ -38,25 +37,6 @@ class Ledger(Protocol):
 
     def digest_of(self, url: str) -> Digest | None:
         """The digest of the URL's newest version."""
-
-
-class Outbox(Protocol):
-    """Work that a committed change has caused."""
-
-    def claim_reads(self, *, worker: str, limit: int, ttl: float, now: datetime) -> Sequence[ReadTask]:
-        """Versions to read, which nobody else gets until ``ttl``."""
-
-    def record_reads(self, results: Sequence[ReadResult], *, now: datetime) -> None:
-        """One transaction: documents, identities, problems, graph work, and the tasks that are done."""
-
-    def graph_work(self, *, limit: int) -> GraphWork:
-        """What the graph must be told next."""
-
-    def graph_done(self, work: GraphWork, *, statements: Mapping[int, int], seconds: float = 0.0) -> None:
-        """The graph knows it; ``statements`` counts by resource id."""
-
-    def describe_all(self) -> int:
-        """Put everything on the graph's list again; how much that is."""
 
 
 class Captures(Protocol):

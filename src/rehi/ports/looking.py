@@ -9,7 +9,6 @@ from typing import Protocol
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
-from rehi.model.version import RecordRef
 
 
 class Index(Protocol):
@@ -29,9 +28,6 @@ class Index(Protocol):
 
     def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
         """The entities of a document, the most mentioned first."""
-
-    def derived_of(self, resource_id: int) -> RecordRef | None:
-        """Where the document's annotations lie; None before it was read."""
 
     def find_entities(self, name: str, page: Page) -> Sequence[EntityRow]:
         """Entities of which a name or lemma begins so, in any case, the most mentioned first."""

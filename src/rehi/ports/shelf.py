@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO, Protocol
 
+from rehi.errors import RehiError
 from rehi.model.version import RecordRef
+
+Report = Callable[[str, RehiError | None], None]  # a file, and what is wrong with it; None when it no longer is
 
 
 class Shelf(Protocol):
     """A place for append-only files: a folder now, objects in a bucket when they are sealed."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether all workers see what is sealed."""
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
         """Write at the end of a file, which is made if need be. Not safe on disk before ``sync``."""
@@ -37,3 +44,19 @@ class Shelf(Protocol):
 
     def remove(self, file: str) -> None:
         """Have a file no more; one that is not there is fine."""
+
+    def is_sealed(self, file: str) -> bool:
+        """Whether nothing can be appended to a file any more, as far as this shelf remembers it."""
+
+
+class ShelfEngine(Shelf, Protocol):
+    """A shelf as the wiring has it: opened, looked after and closed."""
+
+    def carry(self, report: Report) -> None:
+        """Begin to bring sealed files to where they stay; what goes wrong with it is reported. EngineError if it can't be used."""
+
+    def check(self) -> str:
+        """Return one line on the place; an error says what is wrong there."""
+
+    def close(self) -> None:
+        """Sync, and give everything back."""

@@ -12,7 +12,7 @@ from rehi.model.problem import Problem
 from rehi.model.source import Source, SourceKind, SourceState
 from rehi.model.update import Load, Update, UpdateKind, UpdateState
 from rehi.model.visit import HostLease, Visited
-from rehi.model.work import HostLesson, HostRelease
+from rehi.model.work import HostProfile, HostRelease
 
 
 class Sources(Protocol):
@@ -60,7 +60,7 @@ class Frontier(Protocol):
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
-        lessons: Sequence[HostLesson] = (),
+        profiles: Sequence[HostProfile] = (),
         worker: str,
         update_id: int | None = None,
         now: datetime,

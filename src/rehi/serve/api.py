@@ -9,11 +9,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rehi.app import House, utc_now
+from rehi.builtin import table
 from rehi.desk.adding import enter
 from rehi.desk.retaining import order_keep
 from rehi.desk.revisiting import order_policy
 from rehi.desk.troubles import list_troubles
-from rehi.model.document import NameKind
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.plain import to_plain
@@ -52,9 +52,9 @@ def filter_of(request: Request) -> DocumentFilter:
 
 def key_of(kind: str, slug: str) -> EntityKey:
     """An entity's key from its path."""
-    if kind not in set(NameKind):
-        raise HTTPException(404, f"there is no kind {kind!r}; there are {', '.join(NameKind)}")
-    return EntityKey(NameKind(kind), slug)
+    if kind not in table("entity_kind"):
+        raise HTTPException(404, f"there is no kind {kind!r}; there are {', '.join(table('entity_kind'))}")
+    return EntityKey(kind, slug)
 
 
 def number(text: str, what: str) -> int:

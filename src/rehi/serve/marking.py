@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rehi.link import slug
-from rehi.model.document import Mention, NameKind
+from rehi.model.document import Mention
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Piece:
     """Some text: plain, or a name."""
 
     text: str
-    kind: NameKind | None = None
+    kind: str = ""
     slug: str = ""
 
 

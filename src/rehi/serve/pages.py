@@ -17,12 +17,12 @@ from starlette.routing import Route
 
 from rehi import __version__
 from rehi.app import House, utc_now
+from rehi.builtin import table
 from rehi.desk.retaining import keep_of, order_keep
 from rehi.desk.revisiting import PRIORITIES, order_policy, priority_of
 from rehi.desk.troubles import explain_nothing, list_troubles
 from rehi.errors import NotFound, QueryError
 from rehi.graph import media_type_for
-from rehi.model.document import NameKind
 from rehi.model.listing import DocumentFilter
 from rehi.model.problem import Stage
 from rehi.serve import api
@@ -45,7 +45,9 @@ def _environment() -> Environment:
     )
     environment.filters["number"] = lambda value: f"{value:,}".replace(",", " ")
     environment.filters["bytes"] = _bytes
-    environment.globals.update(version=__version__, stages=list(Stage), kinds=list(NameKind), web_path=web_path)
+    environment.globals.update(
+        version=__version__, stages=list(Stage), kinds=list(table("entity_kind")), web_path=web_path
+    )
     return environment
 
 
@@ -151,7 +153,7 @@ def document(request: Request) -> Response:
     row = house.catalogue.document(resource_id)
     try:
         reading = house.reading(resource_id)
-        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.annotations.mentions)
+        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.mentions)
         cut = len(reading.document.text) > TEXT_SHOWN
     except NotFound:
         text, cut = [], False

@@ -35,6 +35,8 @@ def _ignore(file: str, error: RehiError | None) -> None:
 class BucketShelf:
     """Port ``Shelf`` on a bucket. Making one touches nothing; only one that carries brings files to the bucket."""
 
+    shared = True
+
     def __init__(self, store: Store, folder: Path, *, local_bytes: int = 0) -> None:
         self._store, self._folder, self._local_bytes = store, Path(folder), local_bytes
         self._local = FolderShelf(self._folder)
@@ -100,6 +102,10 @@ class BucketShelf:
             _log.warning("%s", error)
             self._listed_at = monotonic()
             return False
+
+    def is_sealed(self, file: str) -> bool:
+        """Whether it waits to be brought to the bucket, or is there."""
+        return self._marks.is_sealed(file) or file in self._there
 
     def set_aside(self, file: str, offset: int) -> None:
         """End a local file there; an object stays as it is."""

@@ -15,6 +15,8 @@ from rehi.ports import GraphChange, QueryAnswer, QueryLimits
 class PublishedGraph:
     """The newest checkpoint in a graph's folder, whoever holds the store."""
 
+    shared = False  # it lies in a folder of one machine
+
     def __init__(self, folder: Path, *, base: str, workers: int = 2) -> None:
         self._folder = folder
         self._checkpoints = folder / "checkpoints"

@@ -24,6 +24,8 @@ _FAULTS = (OSError, RuntimeError)  # Oxigraph raises the second for what is dama
 class OxigraphStore:
     """The graph in a folder, for the one process that writes it."""
 
+    shared = False  # it lies in a folder of one machine
+
     def __init__(self, folder: Path, *, base: str, workers: int = 2) -> None:
         self._folder = folder
         self._lock = Lock()

@@ -1,4 +1,4 @@
-"""The catalogue: nine ports on one SQL database."""
+"""The catalogue: all its ports on one SQL database."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.port import SqlFrontier
 from rehi.engines.sql.index.port import SqlIndex
+from rehi.engines.sql.knowledge.port import SqlKnowledge
 from rehi.engines.sql.ledger.captures import SqlCaptures
 from rehi.engines.sql.ledger.inventory import SqlInventory
 from rehi.engines.sql.ledger.port import SqlLedger
@@ -20,17 +21,28 @@ from rehi.engines.sql.outbox.port import SqlOutbox
 from rehi.engines.sql.sources.port import SqlSources
 from rehi.engines.sql.upkeep.host_list import SqlHosts
 from rehi.engines.sql.upkeep.updates import SqlUpdates
+from rehi.engines.sql.upkeep.workers import SqlWorkers
 from rehi.errors import EngineError
 
 
 class SqlCatalogue(
-    SqlSources, SqlFrontier, SqlHosts, SqlUpdates, SqlLedger, SqlOutbox, SqlIndex, SqlCaptures, SqlStock, SqlInventory
+    SqlSources,
+    SqlFrontier,
+    SqlHosts,
+    SqlUpdates,
+    SqlLedger,
+    SqlOutbox,
+    SqlKnowledge,
+    SqlWorkers,
+    SqlIndex,
+    SqlCaptures,
+    SqlStock,
+    SqlInventory,
 ):
     """The port Catalogue. Safe for use from several threads; each process opens its own."""
 
-    def __init__(self, database: Database, *, shared: bool = False) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
-        self.shared = shared
 
     def clock(self) -> datetime:
         """The time by the engine's own clock, which all workers share."""
@@ -48,18 +60,15 @@ class SqlCatalogue(
         self.database.close()
 
 
-def open_catalogue(uri: str, *, shared: bool = False) -> SqlCatalogue:
-    """The catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older.
-
-    ``shared`` says that all its workers keep and read bytes in one place.
-    """
+def open_catalogue(uri: str) -> SqlCatalogue:
+    """The catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older."""
     database = Database(_dialect_of(uri))
     try:
         upgrade(database)
     except BaseException:
         database.close()
         raise
-    return SqlCatalogue(database, shared=shared)
+    return SqlCatalogue(database)
 
 
 def _dialect_of(uri: str) -> Dialect:

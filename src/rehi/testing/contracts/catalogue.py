@@ -19,6 +19,7 @@ from rehi.testing.contracts.catalogue_sources import SourcesContract
 from rehi.testing.contracts.catalogue_stock import StockContract
 from rehi.testing.contracts.catalogue_updates import UpdatesContract
 from rehi.testing.contracts.catalogue_visits import VisitsContract
+from rehi.testing.contracts.catalogue_workers import WorkersContract
 
 
 class CatalogueContract(
@@ -28,6 +29,7 @@ class CatalogueContract(
     HostsContract,
     UpdatesContract,
     VisitsContract,
+    WorkersContract,
     LatecomersContract,
     AbsenceContract,
     OutboxContract,

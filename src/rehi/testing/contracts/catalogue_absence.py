@@ -10,7 +10,17 @@ from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
 from rehi.model.visit import Outcome, Visited
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, drain, failed, lease_one, redirected, unchanged
+from rehi.testing.contracts.catalogue_samples import (
+    add,
+    at,
+    came,
+    claim_descriptions,
+    drain,
+    failed,
+    lease_one,
+    redirected,
+    unchanged,
+)
 
 A, B = "http://a.ee/", "http://b.ee/"
 
@@ -32,9 +42,9 @@ def _problems(catalogue: Catalogue) -> list[Problem]:
 
 
 def _told(catalogue: Catalogue) -> dict[str, datetime | None]:
-    work = catalogue.graph_work(limit=99)
-    catalogue.graph_done(work, statements={})
-    return {described.url: described.gone_at for described in work.resources}
+    told = claim_descriptions(catalogue, 99)
+    catalogue.record_descriptions(told.claims, statements={})
+    return {described.url: described.gone_at for described in told.resources}
 
 
 class AbsenceContract:
@@ -73,7 +83,7 @@ class AbsenceContract:
 
     def test_the_graph_knows_nothing_of_what_never_was_there(self, catalogue: Catalogue) -> None:
         _record(catalogue, _gone(A, 1))
-        assert not catalogue.graph_work(limit=9)
+        assert not claim_descriptions(catalogue, 99).claims
 
     def test_a_remark_is_a_problem_though_the_visit_went_well(self, catalogue: Catalogue) -> None:
         _record(catalogue, _remarked(came(A, "one", 1)))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rehi.model.source import SourceKind
 from rehi.model.visit import Robots
-from rehi.model.work import HostLesson
+from rehi.model.work import HostProfile
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import add, at, came, failed, given_back, lease_one, unchanged
 
@@ -176,14 +176,14 @@ class FrontierContract:
         catalogue.record(
             [],
             [],
-            lessons=[
-                HostLesson(host_id=lease.host_id, robots=Robots(status=200, text="User-agent: *", fetched_at=at(0)))
+            profiles=[
+                HostProfile(host_id=lease.host_id, robots=Robots(status=200, text="User-agent: *", fetched_at=at(0)))
             ],
             worker="one",
             now=at(0),
         )
         kept = Robots(status=200, text="User-agent: rehi\0", fetched_at=at(1))
-        catalogue.record([], [], lessons=[HostLesson(host_id=lease.host_id, robots=kept)], worker="one", now=at(0))
+        catalogue.record([], [], profiles=[HostProfile(host_id=lease.host_id, robots=kept)], worker="one", now=at(0))
         robots = lease_one(catalogue, 60).robots
         assert robots == Robots(status=200, text="User-agent: rehi", fetched_at=at(1))
 

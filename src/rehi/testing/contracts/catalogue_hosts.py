@@ -11,7 +11,7 @@ from rehi.errors import NotFound
 from rehi.model.host import NO_ORDERS, HostOrders, HostRow, HostState, Probe
 from rehi.model.listing import Page
 from rehi.model.visit import HostLease, Robots
-from rehi.model.work import HostLesson
+from rehi.model.work import HostProfile
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import NOW, add, at, came, failed, given_back, lease_one, unchanged
 
@@ -54,13 +54,13 @@ class HostsContract:
         catalogue.record(
             [],
             [],
-            lessons=[HostLesson(host_id=host_id, probe=Probe(status=404, likeness=b"", at=at(0)))],
+            profiles=[HostProfile(host_id=host_id, probe=Probe(status=404, likeness=b"", at=at(0)))],
             worker="one",
             now=at(0),
         )
-        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, robots=robots)], worker="one", now=at(0))
-        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, probe=probe)], worker="one", now=at(0))
-        catalogue.record([], [], lessons=[HostLesson(host_id=host_id)], worker="one", now=at(0))
+        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, robots=robots)], worker="one", now=at(0))
+        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, probe=probe)], worker="one", now=at(0))
+        catalogue.record([], [], profiles=[HostProfile(host_id=host_id)], worker="one", now=at(0))
         lease = lease_one(catalogue, 60)
         assert (lease.robots, lease.probe) == (robots, probe)
 
@@ -68,12 +68,12 @@ class HostsContract:
         add(catalogue, A)
         host_id = lease_one(catalogue).host_id
         lost = Robots(status=503, text="User-agent: *", fetched_at=at(9), failing_since=at(3))
-        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, robots=lost)], worker="one", now=at(9))
+        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, robots=lost)], worker="one", now=at(9))
         assert lease_one(catalogue, 60).robots == lost
         (facts,) = catalogue.host("a.ee", now=at(60))
         assert (facts.robots_status, facts.robots_failing_since) == (503, at(3))
         found = Robots(status=200, text="", fetched_at=at(70))
-        catalogue.record([], [], lessons=[HostLesson(host_id=host_id, robots=found)], worker="one", now=at(70))
+        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, robots=found)], worker="one", now=at(70))
         assert lease_one(catalogue, 121).robots == found
         (facts,) = catalogue.host("a.ee", now=at(122))
         assert facts.robots_failing_since is None
@@ -173,7 +173,7 @@ class HostsContract:
         robots = Robots(status=200, text="User-agent: *", fetched_at=at(0))
         held = {lease.origin: lease for lease in _lease(catalogue, 0)}
         catalogue.record(
-            [], [], lessons=[HostLesson(host_id=held["http://a.ee"].host_id, robots=robots)], worker="one", now=at(0)
+            [], [], profiles=[HostProfile(host_id=held["http://a.ee"].host_id, robots=robots)], worker="one", now=at(0)
         )
         back = [replace(given_back(lease, 1, delay=2.0), address="192.0.2.7") for lease in held.values()]
         visits = [came(A, "one", 1), failed(A + "2", 2), unchanged(A, 3)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rehi.errors import NotFound
-from rehi.model.document import NameKind
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.ports import Catalogue
@@ -18,6 +17,7 @@ from rehi.testing.contracts.catalogue_samples import (
     claim,
     failed,
     place,
+    record_reads,
     says,
     understood,
 )
@@ -37,9 +37,9 @@ CASES: list[tuple[DocumentFilter, list[str]]] = [
     (DocumentFilter(text="x" * 100_000), []),
     (DocumentFilter(text="\0nul"), []),
     (DocumentFilter(entity=PAIO), [HOME]),
-    (DocumentFilter(entity=EntityKey(NameKind.PLACE, "tartu")), [HOME, NEWS]),
-    (DocumentFilter(entity=EntityKey(NameKind.PLACE, "tartu"), language="en"), [NEWS]),
-    (DocumentFilter(entity=EntityKey(NameKind.PLACE, "nowhere")), []),
+    (DocumentFilter(entity=EntityKey("place", "tartu")), [HOME, NEWS]),
+    (DocumentFilter(entity=EntityKey("place", "tartu"), language="en"), [NEWS]),
+    (DocumentFilter(entity=EntityKey("place", "nowhere")), []),
     (DocumentFilter(source_id=1), []),
 ]
 
@@ -49,13 +49,12 @@ def _fill(catalogue: Catalogue) -> None:
         [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)], [], worker="one", now=at(1)
     )
     home, news, other = claim(catalogue, 1)
-    catalogue.record_reads(
-        [
-            understood(home, says("Katrin Paio", count=2), place("Tartu", 3), title="Õnne 100% ALGUS"),
-            understood(news, place("Tartu"), title="News", language="en", media_type="application/pdf"),
-            understood(other, title="Other"),
-        ],
-        now=at(2),
+    record_reads(
+        catalogue,
+        understood(home, says("Katrin Paio", count=2), place("Tartu", 3), title="Õnne 100% ALGUS"),
+        understood(news, place("Tartu"), title="News", language="en", media_type="application/pdf"),
+        understood(other, title="Other"),
+        when=2,
     )
 
 
@@ -96,7 +95,7 @@ class IndexContract:
             with pytest.raises(NotFound):
                 ask()
         assert catalogue.names_on(99) == []
-        assert catalogue.derived_of(99) is None
+        assert catalogue.reading_of(99) is None
 
     def test_names_on_a_page_come_most_mentioned_first(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
@@ -132,7 +131,7 @@ class IndexContract:
         assert (totals.sources, totals.hosts, totals.resources, totals.waiting) == (1, 5, 5, 1)
         assert (totals.visits, totals.versions, totals.documents, totals.bytes_seen) == (4, 3, 3, 11)
         assert (totals.mentions, totals.problems, totals.to_read) == (6, 1, 0)
-        assert totals.entities == {NameKind.PERSON: 1, NameKind.PLACE: 1, NameKind.ORGANISATION: 0}
+        assert totals.entities == {"person": 1, "place": 1}
         assert totals.outcomes == {"new": 3, "failed": 1, "waiting": 1}
         assert totals.media_types == {"text/html": 2, "application/pdf": 1}
         assert totals.languages == {"et": 2, "en": 1}
@@ -140,7 +139,7 @@ class IndexContract:
         assert catalogue.totals(now=at(10**8)).waiting == 5
 
     def test_hostile_names_are_kept(self, catalogue: Catalogue) -> None:
-        long = EntityKey(NameKind.PERSON, "x" * 9000)
+        long = EntityKey("person", "x" * 9000)
         bring(catalogue, HOME, "one", says("X" * 9000 + "\0\ud800", key=long), when=1)
         assert catalogue.entity(long).name == "X" * 9000 + "?"
         assert catalogue.find_entities("xxx", Page())[0].key == long

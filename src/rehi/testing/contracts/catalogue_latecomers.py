@@ -16,10 +16,12 @@ from rehi.testing.contracts.catalogue_samples import (
     bring,
     came,
     claim,
+    claim_descriptions,
     digest_of,
     drain,
     failed,
     lease_one,
+    record_reads,
     redirected,
     unchanged,
     understood,
@@ -154,15 +156,15 @@ class LatecomersContract:
         _record(catalogue, came(A, "two", 7))  # version 2, later and late too
         _record(catalogue, came(A, "three", 6))  # version 3, between them
         first, second = sorted(claim(catalogue, 20), key=lambda task: task.version_id)
-        catalogue.record_reads([understood(second, title="of the newest")], now=at(20))
-        catalogue.record_reads([understood(first, title="of an older one")], now=at(21))
+        record_reads(catalogue, understood(second, title="of the newest"), when=20)
+        record_reads(catalogue, understood(first, title="of an older one"), when=21)
         assert catalogue.document(catalogue.resource_id(A)).title == "of the newest"
 
     def test_the_graph_is_told_of_all_versions_in_the_order_of_time(self, catalogue: Catalogue) -> None:
         bring(catalogue, A, "two", when=10)
         drain(catalogue)
         _record(catalogue, came(A, "one", 5))
-        (described,) = catalogue.graph_work(limit=9).resources
+        (described,) = claim_descriptions(catalogue, 20).resources
         assert [version.number for version in described.versions] == [2, 1]
 
     def test_a_visit_may_leave_the_schedule_as_it_is(self, catalogue: Catalogue) -> None:

@@ -1,4 +1,4 @@
-"""What the catalogue promises of the outbox: what is read, and what the graph is told."""
+"""What the catalogue promises of the outbox and of knowledge: what is read, and what the graph is told."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from rehi.errors import Disposition, NotFound, NotText, ReaderCrashed, Unreadable
-from rehi.model.document import NameKind
-from rehi.model.entity import EntityKey
-from rehi.model.listing import Page
+from rehi.errors import NotFound, NotText, ReaderCrashed, Unreadable
+from rehi.model.document import Term
+from rehi.model.entity import EntityKey, LinkedIdentity
+from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
 from rehi.model.version import RecordRef
+from rehi.model.work import FacetBrief, NewReading, ReadResult
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     PAIO,
@@ -20,10 +21,12 @@ from rehi.testing.contracts.catalogue_samples import (
     bring,
     came,
     claim,
+    claim_descriptions,
     digest_of,
     drain,
     misread,
     place,
+    record_reads,
     says,
     understood,
 )
@@ -31,15 +34,20 @@ from rehi.testing.contracts.catalogue_samples import (
 A, B = "http://a.ee/", "http://b.ee/"
 
 
+def _derived(catalogue: Catalogue, resource_id: int) -> RecordRef | None:
+    facts = catalogue.reading_of(resource_id)
+    return facts.derived if facts else None
+
+
 class OutboxContract:
-    """The port Outbox."""
+    """The ports Outbox and Knowledge."""
 
     def test_a_new_version_waits_to_be_read(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
         catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         assert (task.url, task.source_id, task.digest, task.size) == (A, source.id, digest_of("one"), 3)
-        assert (task.body, task.media_type, task.attempts) == (RecordRef("a.warc.gz", 1000, 100), "text/html", 0)
+        assert (task.body, task.media_type, task.claim.attempts) == (RecordRef("a.warc.gz", 1000, 100), "text/html", 0)
         assert task.version_id == catalogue.versions(A)[0].id
 
     def test_a_claimed_task_is_nobody_elses_until_the_claim_ends(self, catalogue: Catalogue) -> None:
@@ -67,18 +75,99 @@ class OutboxContract:
         assert [task.url for task in claim(catalogue, 2, worker="three")] == []
         assert [task.url for task in claim(catalogue, 2, worker="one")] == [A, "http://c.ee/"]
 
+    def test_what_lies_in_anothers_folder_can_be_claimed_by_who_has_the_file_too(self, catalogue: Catalogue) -> None:
+        there = RecordRef("two.warc.gz", 0, 9)
+        catalogue.record([came(A, "one", 1, ref=there)], [], worker="two", now=at(1))
+        assert catalogue.waiting_files(worker="one", limit=9) == {"two.warc.gz": "two"}
+        assert catalogue.waiting_files(worker="two", limit=9) == {}
+        assert claim(catalogue, 2, files=("other.warc.gz",)) == []
+        assert [task.url for task in claim(catalogue, 2, files=("two.warc.gz",))] == [A]
+        assert claim(catalogue, 2, worker="two") == []
+
+    def test_a_claim_that_is_renewed_lasts_longer_and_a_lost_one_is_told_of(self, catalogue: Catalogue) -> None:
+        catalogue.put("resource", [1, 2])
+        claims = catalogue.claim(("resource",), worker="one", limit=9, ttl=60, now=at(0))
+        assert list(catalogue.renew_claims(claims, worker="one", ttl=60, now=at(50))) == list(claims)
+        assert catalogue.claim(("resource",), worker="two", limit=9, ttl=60, now=at(100)) == []
+        taken = catalogue.claim(("resource",), worker="two", limit=1, ttl=60, now=at(120))
+        assert catalogue.renew_claims(claims, worker="one", ttl=60, now=at(121)) == [claims[1]]
+        catalogue.finish([*taken, claims[1]])
+        assert catalogue.claim(("resource",), worker="one", limit=9, ttl=60, now=at(999)) == []
+
+    def test_work_of_a_kind_that_nobody_knows_waits_for_who_does(self, catalogue: Catalogue) -> None:
+        catalogue.put("weather", [7])
+        assert catalogue.claim(("resource",), worker="one", limit=9, ttl=60, now=at(0)) == []
+        (claimed,) = catalogue.claim(("weather", "resource"), worker="one", limit=9, ttl=60, now=at(0))
+        assert (claimed.kind, claimed.subject, claimed.attempts) == ("weather", 7, 0)
+
+    def test_bytes_that_two_urls_have_are_read_once(self, catalogue: Catalogue) -> None:
+        catalogue.record([came(A, "same", 1), came(B, "same", 1)], [], worker="one", now=at(1))
+        first, second = claim(catalogue, 1)
+        assert first.blob_id == second.blob_id
+        result = understood(first, place("Tartu"))
+        record_reads(catalogue, result, when=2)
+        assert isinstance(result.reading, NewReading)
+        (reading_id,) = catalogue.find_readings([result.reading.key]).values()
+        record_reads(catalogue, ReadResult(task=second, reading=reading_id), when=3)
+        assert catalogue.entity(EntityKey("place", "tartu")).documents == 2
+        assert catalogue.reading_of(first.resource_id) == catalogue.reading_of(second.resource_id)
+
+    def test_an_old_version_can_be_read_and_is_not_shown(self, catalogue: Catalogue) -> None:
+        row = bring(catalogue, A, "one", place("Tartu"), when=1)
+        bring(catalogue, A, "two", place("Narva"), when=2)
+        old = catalogue.versions(A)[0]
+        catalogue.put("read", [old.id])
+        (task,) = claim(catalogue, 3)
+        assert (task.version_id, task.digest) == (old.id, digest_of("one"))
+        later = replace(understood(task, place("Valga")), reading=None)
+        record_reads(catalogue, later, when=3)
+        assert [name.name for name in catalogue.names_on(row)] == ["Narva"]
+
+    def test_a_page_that_shows_old_bytes_again_says_what_they_said(self, catalogue: Catalogue) -> None:
+        row = bring(catalogue, A, "one", place("Tartu"), when=1)
+        bring(catalogue, A, "two", place("Narva"), when=2)
+        bring(catalogue, A, "one", place("Tartu"), when=3)
+        assert [name.name for name in catalogue.names_on(row)] == ["Tartu"]
+        assert catalogue.find_entities("narva", Page()) == []
+
+    def test_an_entity_that_is_known_is_found_by_its_key(self, catalogue: Catalogue) -> None:
+        bring(catalogue, A, "one", place("Tartu"), when=1)
+        key, unknown = EntityKey("place", "tartu"), EntityKey("place", "narva")
+        candidates = catalogue.find_candidates([key, unknown])
+        assert {known: [candidate.name for candidate in some] for known, some in candidates.items()} == {key: ["Tartu"]}
+        entity_id = candidates[key][0].id
+        catalogue.record([came(B, "two", 2)], [], worker="one", now=at(2))
+        (task,) = claim(catalogue, 2)
+        linked = LinkedIdentity(identity=says("Tartu linn", key=unknown), entity_id=entity_id)
+        result = understood(task)
+        assert isinstance(result.reading, NewReading)
+        record_reads(catalogue, replace(result, reading=replace(result.reading, identities=(linked,))), when=2)
+        assert catalogue.entity(key).documents == 2
+        assert "Tartu linn" in catalogue.entity(key).lemmas
+
+    def test_what_a_facet_keeps_and_puts_into_the_index_is_found_again(self, catalogue: Catalogue) -> None:
+        catalogue.record([came(A, "one", 1), came(B, "two", 1)], [], worker="one", now=at(1))
+        first, second = claim(catalogue, 1)
+        brief = FacetBrief(name="topics", version=3, data=b'["Ilm"]')
+        terms = (Term(field="topic", value="Ilm"), Term(field="topic", value="ILM"))
+        record_reads(catalogue, understood(first, terms=terms, briefs=(brief,)), understood(second), when=2)
+        rows, total = catalogue.documents(DocumentFilter(term=Term(field="topic", value="ilm")), Page())
+        assert ([row.url for row in rows], total) == ([A], 1)
+        described = catalogue.describe_resources([first.resource_id, second.resource_id])
+        assert [one.briefs for one in described] == [(brief,), ()]
+
     def test_a_reading_is_on_record_once(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
         catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         for _ in range(3):
-            catalogue.record_reads([understood(task, says("Katrin Paio", count=3))] * 2, now=at(2))
+            record_reads(catalogue, *[understood(task, says("Katrin Paio", count=3))] * 2, when=2)
         counts = catalogue.source(source.id).counts
         assert (counts["documents"], counts["names"], counts["seconds:extract"]) == (1, 3, 0.25)
         assert catalogue.entity(PAIO).documents == 1
         assert claim(catalogue, 99) == []
-        assert catalogue.derived_of(task.resource_id) == RecordRef("derived.warc.gz", task.id * 10, 10)
-        assert catalogue.known_end("derived.warc.gz") == task.id * 10 + 10
+        assert _derived(catalogue, task.resource_id) == RecordRef("derived.warc.gz", task.version_id * 10, 10)
+        assert catalogue.known_end("derived.warc.gz") == task.version_id * 10 + 10
 
     def test_a_new_version_replaces_what_the_old_one_said(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
@@ -88,50 +177,49 @@ class OutboxContract:
         assert [(name.name, name.count) for name in catalogue.names_on(row)] == [("Tartu", 5), ("Narva", 1)]
         with pytest.raises(NotFound):
             catalogue.entity(PAIO)
-        work = catalogue.graph_work(limit=99)
-        assert [entity.name for entity in work.entities] == ["Narva"]
-        assert work.vanished == (PAIO,)
-        assert [str(key) for key in work.resources[0].mentions] == ["place/narva", "place/tartu"]
+        told = claim_descriptions(catalogue, 5)
+        assert {(entity.key.slug, entity.documents) for entity in told.entities} == {("narva", 1), ("katrin-paio", 0)}
+        assert [str(key) for key in told.resources[0].mentions] == ["place/narva", "place/tartu"]
         counts = catalogue.source(source.id).counts
         assert (counts["documents"], counts["names"]) == (1, 6)
 
     def test_an_older_version_read_late_changes_nothing(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
-        catalogue.record_reads([understood(new, place("Narva"))], now=at(3))
-        catalogue.record_reads([understood(old, place("Tartu"))], now=at(4))
+        record_reads(catalogue, understood(new, place("Narva")), when=3)
+        record_reads(catalogue, understood(old, place("Tartu")), when=4)
         assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
         assert claim(catalogue, 999) == []
 
     def test_two_versions_in_one_batch_leave_the_newer(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
-        catalogue.record_reads([understood(new, place("Narva")), understood(old, place("Tartu"))], now=at(3))
+        record_reads(catalogue, understood(new, place("Narva")), understood(old, place("Tartu")), when=3)
         assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
-        assert catalogue.totals(now=at(3)).entities[NameKind.PLACE] == 1
+        assert catalogue.totals(now=at(3)).entities["place"] == 1
 
     def test_what_is_to_be_tried_again_is_counted_until_it_is_set_aside(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
-        for attempt, next_step in enumerate((Disposition.RETRY, Disposition.RETRY, Disposition.QUARANTINE)):
+        for attempt, retry in enumerate((True, True, False)):
             (task,) = claim(catalogue, 1)
-            assert task.attempts == attempt
+            assert task.claim.attempts == attempt
             assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
-            catalogue.record_reads([misread(task, ReaderCrashed("it died"), next_step)], now=at(2))
+            record_reads(catalogue, misread(task, ReaderCrashed("it died"), retry=retry), when=2)
         assert claim(catalogue, 1) == []
         (problem,), _ = catalogue.problems(stage=Stage.EXTRACT, page=Page())
-        assert (problem.code, problem.subject, problem.next_step) == ("reader-crashed", A, "quarantine")
+        assert (problem.code, problem.subject, problem.next_step) == ("reader-crashed", A, "retry")
 
     def test_a_version_that_cant_be_read_takes_the_document_away(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1, title="Tartu")
         drain(catalogue)
         catalogue.record([came(A, "two", 2)], [], worker="one", now=at(2))
         (task,) = claim(catalogue, 2)
-        catalogue.record_reads([misread(task, Unreadable("not a PDF"))], now=at(3))
-        assert (catalogue.document(row).title, catalogue.derived_of(row), catalogue.names_on(row)) == ("", None, [])
-        work = catalogue.graph_work(limit=99)
-        (described,) = work.resources
+        record_reads(catalogue, misread(task, Unreadable("not a PDF")), when=3)
+        assert (catalogue.document(row).title, _derived(catalogue, row), catalogue.names_on(row)) == ("", None, [])
+        told = claim_descriptions(catalogue, 5)
+        (described,) = told.resources
         assert (len(described.versions), described.document, described.mentions) == (2, None, ())
-        assert work.vanished == (EntityKey(NameKind.PLACE, "tartu"),)
+        assert [(entity.key, entity.documents) for entity in told.entities] == [(EntityKey("place", "tartu"), 0)]
         assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 1
         bring(catalogue, A, "three", when=4)
         assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
@@ -139,22 +227,22 @@ class OutboxContract:
     def test_after_a_newer_version_failed_an_older_one_is_not_put_back(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
-        catalogue.record_reads([misread(new, Unreadable("no"))], now=at(3))
-        catalogue.record_reads([understood(old, place("Tartu"))], now=at(4))
+        record_reads(catalogue, misread(new, Unreadable("no")), when=3)
+        record_reads(catalogue, understood(old, place("Tartu")), when=4)
         assert catalogue.names_on(new.resource_id) == []
         assert catalogue.totals(now=at(4)).documents == 0
 
     def test_what_holds_no_text_is_no_problem(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
         catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
-        catalogue.record_reads([misread(claim(catalogue, 1)[0], NotText("an image"))], now=at(2))
+        record_reads(catalogue, misread(claim(catalogue, 1)[0], NotText("an image"), noted=False), when=2)
         assert catalogue.problems(stage=None, page=Page()) == ([], 0)
         assert catalogue.source(source.id).counts["not-text"] == 1
 
     def test_the_graph_is_told_of_a_resource_and_its_entities(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", says("Katrin Paio", given="Katrin", family="Paio"), when=1, title="Home")
-        work = catalogue.graph_work(limit=99)
-        (described,), (entity,) = work.resources, work.entities
+        told = claim_descriptions(catalogue, 5)
+        (described,), (entity,) = told.resources, told.entities
         assert (described.resource_id, described.url, described.mentions) == (row, A, (PAIO,))
         assert described.document is not None
         assert (described.document.title, described.document.language) == ("Home", "et")
@@ -165,31 +253,33 @@ class OutboxContract:
     def test_one_telling_finishes_all_rows_of_a_subject(self, catalogue: Catalogue) -> None:
         for when in range(5):
             catalogue.record([came(A, f"body {when}", when)], [], worker="one", now=at(when))
-        work = catalogue.graph_work(limit=1)
-        assert (len(work.ids), len(work.resources), len(work.resources[0].versions)) == (5, 1, 5)
-        catalogue.graph_done(work, statements={})
-        assert not catalogue.graph_work(limit=9)
+        told = claim_descriptions(catalogue, 5, limit=1)
+        assert (len(told.claims[0].ids), len(told.resources), len(told.resources[0].versions)) == (5, 1, 5)
+        catalogue.record_descriptions(told.claims, statements={})
+        assert not claim_descriptions(catalogue, 6).claims
 
     def test_what_changes_while_the_graph_is_written_is_told_again(self, catalogue: Catalogue) -> None:
         catalogue.record([came(A, "one", 1)], [], worker="one", now=at(1))
-        work = catalogue.graph_work(limit=9)
+        told = claim_descriptions(catalogue, 5)
         catalogue.record([came(A, "two", 2)], [], worker="one", now=at(2))
-        catalogue.graph_done(work, statements={})
-        assert len(catalogue.graph_work(limit=9).resources[0].versions) == 2
+        assert not claim_descriptions(catalogue, 6, worker="two").claims  # it is with somebody who does not know it yet
+        catalogue.record_descriptions(told.claims, statements={})
+        assert len(claim_descriptions(catalogue, 6, worker="two").resources[0].versions) == 2
 
     def test_an_entity_that_only_more_documents_mention_is_not_told_again(self, catalogue: Catalogue) -> None:
         bring(catalogue, A, "one", place("Tartu"), when=1)
         drain(catalogue)
         bring(catalogue, B, "two", place("Tartu", 7), when=2)
-        work = catalogue.graph_work(limit=9)
-        assert ([described.url for described in work.resources], work.entities) == ([B], ())
+        told = claim_descriptions(catalogue, 5)
+        assert ([described.url for described in told.resources], told.entities) == ([B], [])
 
     def test_statements_count_what_the_graph_holds_now(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
         rows = [bring(catalogue, url, url, when=1) for url in (A, B)]
-        catalogue.graph_done(catalogue.graph_work(limit=9), statements={rows[0]: 10, rows[1]: 4}, seconds=0.5)
+        first = claim_descriptions(catalogue, 1)
+        catalogue.record_descriptions(first.claims, statements={rows[0]: 10, rows[1]: 4}, seconds=0.5)
         bring(catalogue, A, "new", when=2)
-        catalogue.graph_done(catalogue.graph_work(limit=9), statements={rows[0]: 7}, seconds=0.25)
+        catalogue.record_descriptions(claim_descriptions(catalogue, 2).claims, statements={rows[0]: 7}, seconds=0.25)
         counts = catalogue.source(source.id).counts
         assert (counts["statements"], counts["seconds:graph"]) == (11, 0.75)
 
@@ -197,15 +287,15 @@ class OutboxContract:
         add(catalogue, "http://never-visited.ee/")
         bring(catalogue, A, "one", place("Tartu"), place("Narva"), when=1)
         drain(catalogue)
-        assert catalogue.describe_all() == 3
-        work = catalogue.graph_work(limit=99)
-        assert (len(work.resources), len(work.entities)) == (1, 2)
+        assert catalogue.put_all(("resource", "entity")) == 3
+        told = claim_descriptions(catalogue, 5)
+        assert (len(told.resources), len(told.entities)) == (1, 2)
 
     def test_an_entitys_name_does_not_depend_on_who_came_first(self, catalogue: Catalogue) -> None:
         forms = [says("KATRIN PAIO"), says("katrin paio"), says("Katrin Paio", given="Katrin", family="Paio")]
         for turn, order in enumerate((forms, forms[::-1])):
             for page, identity in enumerate(order):
                 bring(catalogue, f"{A}{page}", f"turn {turn}", identity, when=10 * turn + page)
-            found = catalogue.entity(PAIO)
-            assert (found.name, found.given, found.family, found.documents) == ("Katrin Paio", "Katrin", "Paio", 3)
-            assert found.lemmas == ("KATRIN PAIO", "Katrin Paio", "katrin paio")
+            entity = catalogue.entity(PAIO)
+            assert (entity.name, entity.given, entity.family, entity.documents) == ("Katrin Paio", "Katrin", "Paio", 3)
+            assert entity.lemmas == ("KATRIN PAIO", "Katrin Paio", "katrin paio")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rehi.errors import Disposition, DnsFailed, ReaderCrashed, TimedOut
+from rehi.errors import DnsFailed, ReaderCrashed, TimedOut
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, ProblemClass, Stage
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread
+from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread, record_reads
 
 PAGE, ROBOTS = "http://a.ee/page", "http://a.ee/robots.txt"
 HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
@@ -26,7 +26,7 @@ def _fill(catalogue: Catalogue) -> None:
     catalogue.record([failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
     catalogue.record([came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
     (task,) = claim(catalogue, 4)
-    catalogue.record_reads([misread(task, ReaderCrashed("it died"), Disposition.QUARANTINE)], now=at(5))
+    record_reads(catalogue, misread(task, ReaderCrashed("it died"), when=5), when=5)
 
 
 class ProblemsContract:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from rehi.errors import BadStatus, Disposition, FetchError, RehiError
-from rehi.model.document import NameKind
-from rehi.model.entity import EntityKey, Identity
+from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.model.document import Term
+from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
+from rehi.model.problem import Problem, Stage
 from rehi.model.source import Source, SourceKind
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import HostLease, Outcome, Visited
-from rehi.model.work import DocumentFacts, HostRelease, ReadResult, ReadTask
+from rehi.model.work import (
+    Claim,
+    FacetBrief,
+    HostRelease,
+    NewReading,
+    ReadingFacts,
+    ReadingKey,
+    ReadResult,
+    ReadTask,
+    ResourceDescription,
+)
 from rehi.ports import Catalogue
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -75,12 +88,15 @@ def lease_one(catalogue: Catalogue, when: float = 0, *, worker: str = "one", ttl
     return leases[0]
 
 
-def claim(catalogue: Catalogue, when: float = 0, *, worker: str = "one", limit: int = 10) -> list[ReadTask]:
-    """Read tasks."""
-    return list(catalogue.claim_reads(worker=worker, limit=limit, ttl=60, now=at(when)))
+def claim(
+    catalogue: Catalogue, when: float = 0, *, worker: str = "one", limit: int = 10, files: tuple[str, ...] = ()
+) -> list[ReadTask]:
+    """Return read tasks that a worker has claimed."""
+    claims = catalogue.claim(("read",), worker=worker, limit=limit, ttl=60, now=at(when), files=files)
+    return list(catalogue.read_tasks(claims))
 
 
-PAIO = EntityKey(NameKind.PERSON, "katrin-paio")
+PAIO = EntityKey("person", "katrin-paio")
 
 
 def says(
@@ -93,34 +109,86 @@ def says(
 
 def place(name: str, count: int = 1) -> Identity:
     """What a document says of a place."""
-    return says(name, key=EntityKey(NameKind.PLACE, name.lower()), count=count)
+    return says(name, key=EntityKey("place", name.lower()), count=count)
 
 
 def understood(
-    task: ReadTask, *identities: Identity, title: str = "A title", language: str = "et", media_type: str = "text/html"
+    task: ReadTask,
+    *identities: Identity,
+    title: str = "A title",
+    language: str = "et",
+    media_type: str = "text/html",
+    terms: tuple[Term, ...] = (),
+    briefs: tuple[FacetBrief, ...] = (),
 ) -> ReadResult:
-    """A document that was read."""
-    facts = DocumentFacts(
+    """Return a reading of a task's bytes; its entities are all new, as far as the reader knows."""
+    facts = ReadingFacts(
         media_type=media_type, title=title, language=language, characters=100,
-        derived=RecordRef("derived.warc.gz", task.id * 10, 10),
+        names=sum(identity.count for identity in identities), derived=RecordRef("derived.warc.gz", task.version_id * 10, 10),
     )  # fmt: skip
-    return ReadResult(task=task, document=facts, identities=identities, seconds=(("extract", 0.25), ("enrich", 0.5)))
+    reading = NewReading(
+        key=key_of_task(task),
+        facts=facts,
+        identities=tuple(LinkedIdentity(identity=identity) for identity in identities),
+        terms=terms,
+        briefs=briefs,
+    )
+    return ReadResult(task=task, reading=reading, seconds=(("extract", 0.25), ("enrich", 0.5)))
 
 
-def misread(task: ReadTask, error: RehiError, next_step: Disposition | None = None) -> ReadResult:
-    """A document that could not be read, and what is to be done about it."""
-    return ReadResult(task=task, error=error, next_step=next_step or error.disposition, seconds=(("extract", 0.25),))
+def key_of_task(task: ReadTask) -> ReadingKey:
+    """Return what makes the sample readings of the same bytes at the same URL the same."""
+    return ReadingKey(task.blob_id, "recipe-1", task.url)
+
+
+def misread(
+    task: ReadTask, error: RehiError, *, retry: bool = False, noted: bool = True, when: float = 0
+) -> ReadResult:
+    """Return that a document could not be read, and what is to be done about it."""
+    problem = Problem.of(error, stage=Stage.EXTRACT, subject=task.url, at=at(when)) if noted and not retry else None
+    return ReadResult(task=task, retry=retry, problem=problem, code=error.code, seconds=(("extract", 0.25),))
+
+
+def choose(names: Iterable[Form]) -> Form:
+    """Choose the last name in the order of letters, the one with parts before others."""
+    return max(names, key=lambda name: (name.text == name.text.title(), name.text, name.given))
+
+
+def record_reads(catalogue: Catalogue, *results: ReadResult, when: float) -> None:
+    """Record what came of read tasks."""
+    catalogue.record_reads(results, choose_name=choose, worker="one", now=at(when))
 
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
     """Visit a URL and read what came; the resource's id."""
     catalogue.record([came(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
-        catalogue.record_reads([understood(task, *identities, title=title or url)], now=at(when))
+        record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
     return catalogue.resource_id(url)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the graph must be told."""
+
+    claims: Sequence[Claim]
+    resources: Sequence[ResourceDescription]
+    entities: Sequence[Entity]
+
+
+def claim_descriptions(catalogue: Catalogue, when: float = 0, *, worker: str = "one", limit: int = 99) -> Told:
+    """Claim what the graph must be told, and look it up."""
+    claims = catalogue.claim(("resource", "entity"), worker=worker, limit=limit, ttl=60, now=at(when))
+
+    def subjects(kind: str) -> list[int]:
+        return [claim.subject for claim in claims if claim.kind == kind]
+
+    return Told(
+        claims, catalogue.describe_resources(subjects("resource")), catalogue.describe_entities(subjects("entity"))
+    )
 
 
 def drain(catalogue: Catalogue) -> None:
     """Tell the graph everything, and forget it."""
-    while work := catalogue.graph_work(limit=100):
-        catalogue.graph_done(work, statements={})
+    while (told := claim_descriptions(catalogue)).claims:
+        catalogue.record_descriptions(told.claims, statements={})

@@ -20,6 +20,7 @@ from rehi.testing.contracts.catalogue_samples import (
     digest_of,
     lease_one,
     misread,
+    record_reads,
     unchanged,
     understood,
 )
@@ -32,7 +33,7 @@ STONE = RecordRef("dropped.warc.gz", 100, 50)
 def read_all(catalogue: Catalogue, when: float = 0) -> None:
     """Read what waits."""
     while tasks := claim(catalogue, when):
-        catalogue.record_reads([understood(task) for task in tasks], now=at(when))
+        record_reads(catalogue, *(understood(task) for task in tasks), when=when)
 
 
 def buried(*bodies: str, versions: int = 1, rule: str = "last 1") -> list[Buried]:
@@ -89,7 +90,7 @@ class StockContract:
         assert [v.waiting for one in catalogue.histories(rule, after=0, limit=9) for v in one.versions] == [True] * 3
         for task in claim(catalogue):
             result = misread(task, Unreadable("no")) if task.url == B else understood(task)
-            catalogue.record_reads([result], now=at(9))
+            record_reads(catalogue, result, when=9)
         page, broken = catalogue.histories(rule, after=0, limit=9)
         assert [version.waiting for version in page.versions] == [False, False]
         assert [version.current for version in page.versions] == [False, True]

@@ -18,6 +18,7 @@ from rehi.testing.contracts.catalogue_samples import (
     at,
     came,
     claim,
+    claim_descriptions,
     digest_of,
     drain,
     failed,
@@ -198,14 +199,14 @@ class VisitsContract:
         catalogue.record([redirected("http://x.ee/", A, 2)], [], worker="one", now=at(2))
         drain(catalogue)
         catalogue.record([redirected(A, B, 3)], [], worker="one", now=at(3))
-        assert not catalogue.graph_work(limit=9)
+        assert not claim_descriptions(catalogue, 99).claims
         catalogue.record([redirected(A, C, 4)], [], worker="one", now=at(4))
-        aliases = {described.url: described.aliases for described in catalogue.graph_work(limit=9).resources}
+        aliases = {described.url: described.aliases for described in claim_descriptions(catalogue, 99).resources}
         assert aliases == {B: (), C: (A, "http://x.ee/")}
 
     def test_a_page_that_begins_to_redirect_gives_its_aliases_away(self, catalogue: Catalogue) -> None:
         catalogue.record([came(B, "b", 1), came(C, "c", 1), redirected(A, B, 1)], [], worker="one", now=at(1))
         drain(catalogue)
         catalogue.record([redirected(B, C, 2)], [], worker="one", now=at(2))
-        aliases = {described.url: described.aliases for described in catalogue.graph_work(limit=9).resources}
+        aliases = {described.url: described.aliases for described in claim_descriptions(catalogue, 99).resources}
         assert aliases == {B: (), C: (A, B)}

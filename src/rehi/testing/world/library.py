@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.testing.world.clock import START
 from rehi.testing.world.draw import Draw
 from rehi.testing.world.formats import Format, render

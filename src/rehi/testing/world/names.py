@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.testing.world.draw import Draw
 
 # Added to the genitive, these make every case that the templates ask for.

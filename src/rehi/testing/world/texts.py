@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from rehi.model.document import NameKind
+from rehi.languages.kinds import NameKind
 from rehi.testing.world import english, estonian
 from rehi.testing.world.draw import Draw
 from rehi.testing.world.names import SPECIAL, Name, Population

@@ -52,6 +52,9 @@ class Dialect(Protocol):
     def guard_schema(self, connection: Connection) -> None:
         """Let only one process at a time make or change tables."""
 
+    def guard_claims(self, connection: Connection) -> None:
+        """Let only one transaction at a time claim work, so that no subject is claimed by two."""
+
     def guard_redirects(self, connection: Connection) -> None:
         """Let only one transaction at a time look for circles of redirects."""
 

@@ -32,6 +32,7 @@ _RETRIED = ("40001", "40P01")  # serialisation failure, deadlock
 _DISK_FULL = "53100"
 _SCHEMA_LOCK = 0x72656869_0001  # any numbers that nobody else is likely to take
 _REDIRECT_LOCK = 0x72656869_0002
+_CLAIM_LOCK = 0x72656869_0003
 
 _INTAKE = """
     CREATE TEMPORARY TABLE IF NOT EXISTS intake
@@ -121,6 +122,10 @@ class PostgresDialect:
     def guard_schema(self, connection: Connection) -> None:
         """A lock of the server, until the transaction ends."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
+
+    def guard_claims(self, connection: Connection) -> None:
+        """A lock of the server, until the transaction ends: two rows of one subject could be locked by two workers."""
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIM_LOCK})
 
     def guard_redirects(self, connection: Connection) -> None:
         """A lock of the server, until the transaction ends: else two halves of a circle could miss each other."""

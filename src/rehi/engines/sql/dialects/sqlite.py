@@ -152,6 +152,9 @@ class SqliteDialect:
     def guard_schema(self, connection: Connection) -> None:
         """The writing transaction is the guard."""
 
+    def guard_claims(self, connection: Connection) -> None:
+        """The writing transaction is the guard."""
+
     def guard_redirects(self, connection: Connection) -> None:
         """The writing transaction is the guard."""
 

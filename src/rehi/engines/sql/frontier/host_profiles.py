@@ -10,7 +10,7 @@ from rehi.engines.sql.statements.moment import to_micros
 from rehi.engines.sql.statements.text import storable
 from rehi.engines.sql.statements.upsert import Upsert, newest
 from rehi.engines.sql.tables import probe, robots
-from rehi.model.work import HostLesson
+from rehi.model.work import HostProfile
 
 _ROBOTS = ("status", "text", "fetched_at", "failing_since")
 _KEEP_ROBOTS = Upsert(robots, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
@@ -18,21 +18,21 @@ _PROBE = ("status", "likeness", "at")
 _KEEP_PROBE = Upsert(probe, ("host_id", *_PROBE), unique=("host_id",), change=newest(_PROBE))
 
 
-def keep_profiles(connection: Connection, lessons: Iterable[HostLesson]) -> None:
+def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> None:
     """Remember the newest robots.txt and probe of each host."""
     rules, probes = {}, {}
-    for lesson in sorted(lessons, key=lambda lesson: lesson.host_id):
-        if (found := lesson.robots) is not None:
-            rules[lesson.host_id] = {
-                "host_id": lesson.host_id,
+    for profile in sorted(profiles, key=lambda profile: profile.host_id):
+        if (found := profile.robots) is not None:
+            rules[profile.host_id] = {
+                "host_id": profile.host_id,
                 "status": found.status,
                 "text": storable(found.text),
                 "fetched_at": to_micros(found.fetched_at),
                 "failing_since": None if found.failing_since is None else to_micros(found.failing_since),
             }
-        if (answer := lesson.probe) is not None:
-            probes[lesson.host_id] = {
-                "host_id": lesson.host_id,
+        if (answer := profile.probe) is not None:
+            probes[profile.host_id] = {
+                "host_id": profile.host_id,
                 "status": answer.status,
                 "likeness": answer.likeness,
                 "at": to_micros(answer.at),

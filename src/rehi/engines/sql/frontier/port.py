@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, text, update
+from sqlalchemy import Connection, text
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.host_profiles import keep_profiles
@@ -14,14 +14,14 @@ from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases
 from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
 from rehi.engines.sql.frontier.visits import Recording, record_visits
 from rehi.engines.sql.index.totals import count_due, count_visits
+from rehi.engines.sql.outbox.port import release_claims
 from rehi.engines.sql.statements.moment import maybe_from_micros, span, to_micros
-from rehi.engines.sql.tables import outbox
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
 from rehi.engines.sql.upkeep.orders import orders_since
 from rehi.model.host import HostOrders
 from rehi.model.update import Load
 from rehi.model.visit import HostLease, Visited
-from rehi.model.work import HostLesson, HostRelease
+from rehi.model.work import HostProfile, HostRelease
 
 _RESTED = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"
 _FORGET = text(f"""
@@ -93,7 +93,7 @@ class SqlFrontier:
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
-        lessons: Sequence[HostLesson] = (),
+        profiles: Sequence[HostProfile] = (),
         worker: str,
         update_id: int | None = None,
         now: datetime,
@@ -105,7 +105,7 @@ class SqlFrontier:
         recording = Recording(worker=worker, update_id=update_id, now=now)
 
         def work(connection: Connection) -> None:
-            keep_profiles(connection, lessons)
+            keep_profiles(connection, profiles)
             if visited:
                 record_visits(connection, self.database, visited, released, recording)
             else:
@@ -122,8 +122,7 @@ class SqlFrontier:
         def work(connection: Connection) -> None:
             forget_groups(connection, worker)
             connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
-            unclaimed = {"worker": None, "claimed_until": 0}
-            connection.execute(update(outbox).where(outbox.c.worker == worker).values(unclaimed))
+            release_claims(connection, worker)
 
         self.database.write(work)
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.resources import ResourceState, lock_resources
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.outbox.graph_list import list_for_graph
+from rehi.engines.sql.outbox.rows import put_work
 from rehi.engines.sql.statements.batches import execute_for_each, select_in_chunks
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import key_of
@@ -57,7 +57,7 @@ def change_redirects(
     _mark(connection, looped, now, additions)
     _unmark(connection, freed, additions)
     ends = {end for row in changed for edges in (before, after) if (end := end_of(edges, row)) is not None}
-    list_for_graph(connection, resources=_with_versions(connection, ends))
+    put_work(connection, "resource", _with_versions(connection, ends))
     return looped
 
 

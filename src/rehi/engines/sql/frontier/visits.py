@@ -20,7 +20,7 @@ from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.bodies import NewVersion, keep_blobs, keep_versions, revive_blobs
 from rehi.engines.sql.ledger.files import File, keep_files
 from rehi.engines.sql.ledger.holdings import count_versions
-from rehi.engines.sql.outbox.graph_list import list_for_graph
+from rehi.engines.sql.outbox.rows import put_work
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.moment import from_micros, to_due, to_micros
 from rehi.engines.sql.statements.text import storable
@@ -287,7 +287,7 @@ def _write(
     revived |= revive_blobs(connection, _kept_again(batch), files)
     hosts = {row: state.host_id for row, state in states.items()}
     count_versions(connection, batch.versions, blobs, hosts, batch.additions, revived=revived)
-    list_for_graph(connection, resources=batch.told.union(new.resource_id for new in batch.versions))
+    put_work(connection, "resource", batch.told.union(new.resource_id for new in batch.versions))
     looped = _write_redirects(connection, database, batch, states, released)
     clear_problems(connection, Stage.FETCH, [states[row].url for row in batch.cleared - looped])
     keep_problems(connection, [one for many in batch.problems.values() for one in many])

@@ -6,26 +6,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.index.totals import add_up, count_resources
 from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
-from rehi.engines.sql.knowledge.entities import LEMMA
-from rehi.engines.sql.ledger.files import to_ref
+from rehi.engines.sql.knowledge.entities import LEMMA, key_bytes
 from rehi.engines.sql.statements.moment import maybe_from_micros
-from rehi.engines.sql.statements.text import folded, key_of, storable
-from rehi.engines.sql.tables import document, entity, file, form, host, mention, resource
+from rehi.engines.sql.statements.text import folded, storable
+from rehi.engines.sql.tables import document, entity, form, host, mention, reading, resource, term
 from rehi.engines.sql.upkeep.problems import count_problems, list_problems
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
-from rehi.model.version import RecordRef
 
 _TARGET = resource.alias("target")
-_media_type = func.coalesce(document.c.media_type, resource.c.media_type)
+_media_type = func.coalesce(reading.c.media_type, resource.c.media_type)
 _LAST = chr(0x10FFFF)  # sorts after every character
 
 
@@ -58,21 +56,25 @@ class SqlIndex:
         holds = self.database.dialect.holds
         if where.media_type or where.language or where.text:
             query = query.outerjoin(document, document.c.resource_id == resource.c.id)
+            query = query.outerjoin(reading, reading.c.id == document.c.reading_id)
         if where.host:
             named = select(host.c.id).where(holds(host.c.name, storable(where.host).lower()))
             query = query.where(resource.c.host_id.in_(named))
         if where.media_type:
             query = query.where(_media_type == storable(where.media_type))
         if where.language:
-            query = query.where(document.c.language == storable(where.language))
+            query = query.where(reading.c.language == storable(where.language))
         if where.text:
             needle = storable(where.text).casefold()
-            query = query.where(or_(holds(document.c.searched, needle), holds(func.lower(resource.c.url), needle)))
+            query = query.where(or_(holds(reading.c.searched, needle), holds(func.lower(resource.c.url), needle)))
         if where.source_id is not None:
             query = query.where(resource.c.source_id == where.source_id)
         if where.entity is not None:
-            who = select(entity.c.id).where(entity.c.key == _key(where.entity)).scalar_subquery()
-            query = query.where(resource.c.id.in_(select(mention.c.resource_id).where(mention.c.entity_id == who)))
+            who = select(entity.c.id).where(entity.c.key == key_bytes(where.entity)).scalar_subquery()
+            query = query.where(resource.c.id.in_(_showing(mention.c.entity_id == who, mention.c.reading_id)))
+        if where.term is not None:
+            has = (term.c.field == storable(where.term.field)) & (term.c.folded == folded(where.term.value))
+            query = query.where(resource.c.id.in_(_showing(has, term.c.reading_id)))
         return query
 
     def document(self, resource_id: int) -> DocumentRow:
@@ -93,24 +95,19 @@ class SqlIndex:
 
     def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
         """The entities of a document, the most mentioned first."""
-        query = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times")).join(mention)
-        query = query.where(mention.c.resource_id == resource_id)
+        query = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times"))
+        query = query.join(mention, mention.c.entity_id == entity.c.id)
+        query = query.join(document, document.c.reading_id == mention.c.reading_id)
+        query = query.where(document.c.resource_id == resource_id)
         query = query.order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind)
         rows = self.database.read(lambda connection: connection.execute(query).all())
         return [NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in rows]
-
-    def derived_of(self, resource_id: int) -> RecordRef | None:
-        """Where the document's annotations lie; None before it was read."""
-        query = select(file.c.name, document.c.offset, document.c.length).join(file)
-        query = query.where(document.c.resource_id == resource_id)
-        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
-        return None if row is None else to_ref(row.name, row.offset, row.length)
 
     def find_entities(self, name: str, page: Page) -> Sequence[EntityRow]:
         """Entities of which a name or lemma begins so, in any case, the most mentioned first."""
         query = select(entity).where(entity.c.documents > 0)
         if prefix := folded(name):
-            begins = (form.c.folded >= prefix) & (form.c.folded < prefix + _LAST)
+            begins = (form.c.folded >= prefix) & (form.c.folded < prefix + _LAST) & (form.c.documents > 0)
             query = query.where(entity.c.id.in_(select(form.c.entity_id).where(begins)))
         query = query.order_by(entity.c.documents.desc(), entity.c.slug, entity.c.kind)
         query = query.limit(page.limit).offset(page.offset)
@@ -119,8 +116,8 @@ class SqlIndex:
 
     def entity(self, key: EntityKey) -> Entity:
         """One entity; NotFound if no document mentions it."""
-        query = select(entity).where(entity.c.key == _key(key), entity.c.documents > 0)
-        lemmas = select(form.c.text).where(form.c.what == LEMMA)
+        query = select(entity).where(entity.c.key == key_bytes(key), entity.c.documents > 0)
+        lemmas = select(form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
 
         def work(connection: Connection) -> Entity:
             row = connection.execute(query).one_or_none()
@@ -139,8 +136,9 @@ class SqlIndex:
         return self.database.read(lambda connection: count_problems(connection, stage=stage))
 
 
-def _key(key: EntityKey) -> bytes:
-    return key_of(key.kind, key.slug)
+def _showing(condition: ColumnElement[bool], reading_id: ColumnElement[int]) -> Select[Any]:
+    """Return the resources that show a reading of which something holds."""
+    return select(document.c.resource_id).where(document.c.reading_id == reading_id, condition)
 
 
 def _select_rows() -> Select[Any]:
@@ -148,10 +146,11 @@ def _select_rows() -> Select[Any]:
         select(
             resource.c.id, resource.c.url, resource.c.state, resource.c.status, resource.c.versions,
             resource.c.visited_at, resource.c.changed_at, host.c.name.label("host"), _media_type.label("media_type"),
-            document.c.title, document.c.language, document.c.names, _TARGET.c.url.label("redirect_url"),
+            reading.c.title, reading.c.language, reading.c.names, _TARGET.c.url.label("redirect_url"),
         )
         .join(host, host.c.id == resource.c.host_id)
         .outerjoin(document, document.c.resource_id == resource.c.id)
+        .outerjoin(reading, reading.c.id == document.c.reading_id)
         .outerjoin(_TARGET, _TARGET.c.id == resource.c.redirect_to)
     )  # fmt: skip
 

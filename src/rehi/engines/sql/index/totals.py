@@ -8,9 +8,9 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select, text
 
 from rehi.engines.sql.index.tally import DAYS, HOUSE, counts_of, day_of
+from rehi.engines.sql.outbox.port import count_work
 from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.tables import host, outbox, problem, source
-from rehi.model.document import NameKind
+from rehi.engines.sql.tables import host, problem, source
 from rehi.model.listing import Totals
 
 # What was never visited is due by its state; only what was needs the index by time.
@@ -22,8 +22,7 @@ def add_up(connection: Connection, now: datetime) -> Totals:
     kept = counts_of(connection, [HOUSE])[HOUSE]
     states = _under(kept, "state:")
     again = connection.execute(_AGAIN, {"now": to_micros(now)}).scalar_one()
-    topics = {row.topic: row.n for row in connection.execute(_TOPICS)}
-    kinds = _under(kept, "kind:")
+    work = count_work(connection)
 
     def count_of(what: str) -> int:
         return int(kept.get(what, 0))
@@ -36,12 +35,12 @@ def add_up(connection: Connection, now: datetime) -> Totals:
         visits=count_of("visits"),
         versions=count_of("versions"),
         documents=count_of("documents"),
-        entities={kind: kinds.get(kind.value, 0) for kind in NameKind},
+        entities=_under(kept, "kind:"),
         mentions=count_of("mentions"),
         bytes_seen=count_of("bytes"),
         problems=connection.execute(select(func.count()).select_from(problem)).scalar_one(),
-        to_read=topics.get("read", 0),
-        to_describe=topics.get("resource", 0) + topics.get("entity", 0),
+        to_read=work.pop("read", 0),
+        to_describe=sum(work.values()),
         outcomes=states,
         media_types=_under(kept, "type:"),
         languages=_under(kept, "language:"),
@@ -62,9 +61,6 @@ def count_visits(connection: Connection, day: datetime) -> int:
 def count_resources(connection: Connection) -> int:
     """How many URLs are known."""
     return sum(_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
-
-
-_TOPICS = select(outbox.c.topic, func.count().label("n")).group_by(outbox.c.topic)
 
 
 def _under(kept: Mapping[str, float], prefix: str) -> dict[str, int]:

@@ -9,19 +9,18 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from rehi.engines.sql.knowledge.entities import LEMMA
+from rehi.engines.sql.knowledge.readings import READING_COLUMNS, to_facts
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
-from rehi.engines.sql.ledger.files import to_ref
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.moment import maybe_from_micros
-from rehi.engines.sql.tables import document, entity, file, form, mention, resource, version
-from rehi.model.document import NameKind
+from rehi.engines.sql.tables import document, entity, facet, file, form, mention, reading, resource, version
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Version
-from rehi.model.work import DocumentFacts, ResourceDescription
+from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 
 
 def describe_resources(connection: Connection, ids: Iterable[int]) -> list[ResourceDescription]:
-    """Resources with their versions, documents, aliases and mentions."""
+    """Return resources with their versions, documents, aliases, mentions and facets."""
     wanted = sorted(set(ids))
     query = select(resource.c.id, resource.c.url, resource.c.redirect_to, resource.c.gone_at)
     rows = select_in_chunks(
@@ -31,7 +30,7 @@ def describe_resources(connection: Connection, ids: Iterable[int]) -> list[Resou
     documents = _documents(connection, wanted)
     # What redirects to a resource that itself redirects is an alias of where that one leads.
     aliases = _aliases(connection, [row.id for row in rows if row.redirect_to is None])
-    mentions = _mentions(connection, wanted)
+    mentions, briefs = _mentions(connection, wanted), _briefs(connection, wanted)
     return [
         ResourceDescription(
             resource_id=row.id,
@@ -41,32 +40,33 @@ def describe_resources(connection: Connection, ids: Iterable[int]) -> list[Resou
             aliases=tuple(sorted(aliases[row.id])),
             gone_at=maybe_from_micros(row.gone_at),
             mentions=tuple(sorted(mentions[row.id], key=str)),
+            briefs=tuple(briefs[row.id]),
         )
         for row in rows
     ]
 
 
-def describe_entities(connection: Connection, ids: Iterable[int]) -> tuple[list[Entity], list[EntityKey]]:
-    """Entities as all documents together describe them, and those that none mentions any more."""
+def describe_entities(connection: Connection, ids: Iterable[int]) -> list[Entity]:
+    """Return entities as all documents together describe them; those that none mentions have no documents."""
     wanted = sorted(set(ids))
     query = select(entity).order_by(entity.c.id)
     rows = select_in_chunks(connection, wanted, lambda part: query.where(entity.c.id.in_(part)))
     lemmas: defaultdict[int, list[str]] = defaultdict(list)
-    forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA)
+    forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
     for row in select_in_chunks(connection, wanted, lambda part: forms.where(form.c.entity_id.in_(part))):
         lemmas[row.entity_id].append(row.text)
-    alive = [to_entity(row, lemmas[row.id]) for row in rows if row.documents > 0]
-    return alive, [to_key(row) for row in rows if row.documents <= 0]
+    return [to_entity(row, lemmas[row.id]) for row in rows]
 
 
 def to_key(row: Any) -> EntityKey:
-    """An entity's identity."""
-    return EntityKey(NameKind(row.kind), row.slug)
+    """Return the key of an entity's row."""
+    return EntityKey(row.kind, row.slug)
 
 
 def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
-    """An entity's row with its lemmas."""
+    """Return an entity's row with its lemmas."""
     return Entity(
+        id=row.id,
         key=to_key(row),
         name=row.name,
         given=row.given,
@@ -83,18 +83,20 @@ def _versions(connection: Connection, ids: list[int]) -> defaultdict[int, list[V
     return found
 
 
-def _documents(connection: Connection, ids: list[int]) -> dict[int, DocumentFacts]:
-    query = select(document, file.c.name.label("file")).outerjoin(file, file.c.id == document.c.file_id)
-    return {
-        row.resource_id: DocumentFacts(
-            media_type=row.media_type,
-            title=row.title,
-            language=row.language,
-            characters=row.characters,
-            derived=to_ref(row.file, row.offset, row.length),
-        )
-        for row in select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part)))
-    }
+def _documents(connection: Connection, ids: list[int]) -> dict[int, ReadingFacts]:
+    query = select(document.c.resource_id, *READING_COLUMNS).join(reading, reading.c.id == document.c.reading_id)
+    query = query.outerjoin(file, file.c.id == reading.c.file_id)
+    rows = select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part)))
+    return {row.resource_id: to_facts(row) for row in rows}
+
+
+def _briefs(connection: Connection, ids: list[int]) -> defaultdict[int, list[FacetBrief]]:
+    briefs: defaultdict[int, list[FacetBrief]] = defaultdict(list)
+    query = select(document.c.resource_id, facet.c.name, facet.c.version, facet.c.data)
+    query = query.join(facet, facet.c.reading_id == document.c.reading_id).order_by(facet.c.name)
+    for row in select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part))):
+        briefs[row.resource_id].append(FacetBrief(name=row.name, version=row.version, data=bytes(row.data)))
+    return briefs
 
 
 def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[str]]:
@@ -113,8 +115,11 @@ def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[st
 
 
 def _mentions(connection: Connection, ids: list[int]) -> defaultdict[int, list[EntityKey]]:
-    found: defaultdict[int, list[EntityKey]] = defaultdict(list)
-    query = select(mention.c.resource_id, entity.c.kind, entity.c.slug).join(entity)
-    for row in select_in_chunks(connection, ids, lambda part: query.where(mention.c.resource_id.in_(part))):
-        found[row.resource_id].append(to_key(row))
-    return found
+    mentions: defaultdict[int, list[EntityKey]] = defaultdict(list)
+    query = select(document.c.resource_id, entity.c.kind, entity.c.slug)
+    query = query.join(mention, mention.c.reading_id == document.c.reading_id).join(
+        entity, entity.c.id == mention.c.entity_id
+    )
+    for row in select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part))):
+        mentions[row.resource_id].append(to_key(row))
+    return mentions

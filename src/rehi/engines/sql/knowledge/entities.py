@@ -1,38 +1,30 @@
-"""Entities: the forms under which documents mention them, counted as documents come and go."""
+"""Entities: which readings mention them under which forms, and how many documents do now.
+
+A mention belongs to a reading. How many documents mention an entity, and use a form of its name, is counted by what
+documents show: it changes when a document shows another reading.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete
+from sqlalchemy import Connection
 
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.statements.batches import execute_for_each
-from rehi.engines.sql.statements.bulk_delete import BulkDelete
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import folded, key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import entity, form, mention
-from rehi.model.entity import EntityKey, Identity
+from rehi.model.entity import Candidate, EntityKey, Form, Identity, LinkedIdentity
 
 NAME, LEMMA = "name", "lemma"
 
-_ENTER_ENTITY = Upsert(entity, ("key", "kind", "slug"), unique=("key",))
-_ENTER_FORM = Upsert(form, ("key", "entity_id", "what", "text", "given", "family", "folded"), unique=("key",))
-_ENTER_MENTION = Upsert(
-    mention,
-    ("resource_id", "entity_id", "count", "forms"),
-    unique=("resource_id", "entity_id"),
-    change=newest(("count", "forms")),
-)
-_DELETE_MENTION = delete(mention).where(
-    mention.c.resource_id == bindparam("resource"), mention.c.entity_id == bindparam("entity")
-)
-_DELETE_FORMS = BulkDelete(form.c.id)
+_INSERT_ENTITY = Upsert(entity, ("key", "kind", "slug"), unique=("key",))
+_INSERT_FORM = Upsert(form, ("key", "entity_id", "what", "text", "given", "family", "folded"), unique=("key",))
+_INSERT_MENTION = Upsert(mention, ("reading_id", "entity_id", "count", "forms"), unique=("reading_id", "entity_id"))
 _NAME_ENTITY = BulkUpdate(
     entity,
     {"id": "bigint", "name": "text", "given": "text", "family": "text"},
@@ -48,164 +40,119 @@ _ADD_DOCUMENTS = {
     )
     for table in (entity, form)
 }
-_MENTIONS = SelectMany("SELECT resource_id, entity_id, count, forms FROM mention", "resource_id", "bigint")
+_MENTIONS = SelectMany("SELECT reading_id, entity_id, forms FROM mention", "reading_id", "bigint")
 _ENTITY_IDS = SelectMany("SELECT id, key FROM entity", "key", "bytea")
-_ENTITIES = SelectMany("SELECT id, kind, documents FROM entity", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
+# Where an entity was merged into another, that other; chains of merges are made short when they are made.
+_CANDIDATES = SelectMany(
+    "SELECT entity.key, goal.id, goal.kind, goal.slug, goal.name FROM entity"
+    " JOIN entity goal ON goal.id = coalesce(entity.merged_into, entity.id)",
+    "entity.key",
+    "bytea",
+)
+_LOCKED = SelectMany("SELECT id, kind, documents FROM entity", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 _FORM_IDS = SelectMany("SELECT id, key FROM form", "key", "bytea")
 _FORMS = SelectMany("SELECT id, entity_id, documents FROM form", "id", "bigint")
 _NAMES = SelectMany(
     f"SELECT form.entity_id, form.text, form.given, form.family FROM entity"  # noqa: S608
-    f" JOIN form ON form.entity_id = entity.id AND form.what = '{NAME}'",
+    f" JOIN form ON form.entity_id = entity.id AND form.what = '{NAME}' AND form.documents > 0",
     "entity.id",
     "bigint",
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A name with its parts, or a lemma."""
-
-    what: str
-    text: str
-    given: str = ""
-    family: str = ""
+def key_bytes(key: EntityKey) -> bytes:
+    """Return what stands for an entity's key in the unique index."""
+    return key_of(key.kind, key.slug)
 
 
-@dataclass(slots=True)
-class _Change:
-    """How many more or fewer documents there are."""
-
-    entities: Counter[int] = field(default_factory=Counter)
-    forms: Counter[int] = field(default_factory=Counter)
-    gone: list[dict[str, int]] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-
-
-def best_name(names: Iterable[Form]) -> Form:
-    """The name by which an entity is host_is: it depends on the set of names, never on their order or number."""
-    return min(names, key=_rank)
+def find_candidates(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, list[Candidate]]:
+    """Return the entities known under these keys; for one that was merged into another, that other."""
+    by_key = {key_bytes(key): key for key in keys}
+    return {
+        by_key[bytes(row.key)]: [Candidate(row.id, EntityKey(row.kind, row.slug), row.name)]
+        for row in _CANDIDATES.run(connection, sorted(by_key))
+    }
 
 
-def _rank(name: Form) -> tuple[bool, int, str, bool, str, str]:
-    words = name.text.split()
-    shouted = name.text in (name.text.upper(), name.text.lower())
-    odd = sum(not word[0].isupper() for word in words) + sum(map(str.isupper, "".join(word[1:] for word in words)))
-    return shouted, odd, name.text, not (name.given or name.family), name.given, name.family
+def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> None:
+    """Enter what new readings mention, with entities and forms that are new; none of it counts before a document shows it."""
+    new = {one.identity.key for linked in mentions.values() for one in linked if one.entity_id is None}
+    ids = _ensure_entities(connection, new)
+    merged: dict[tuple[int, int], tuple[int, set[Form]]] = {}
+    for reading_id, linked in mentions.items():
+        for one in linked:
+            pair = reading_id, one.entity_id if one.entity_id is not None else ids[one.identity.key]
+            count, forms = merged.get(pair, (0, set()))
+            merged[pair] = count + one.identity.count, forms | forms_of(one.identity)
+    form_ids = _ensure_forms(
+        connection, {(entity_id, one) for (_, entity_id), (_, used) in merged.items() for one in used}
+    )
+    rows = [
+        (reading_id, entity_id, count, " ".join(map(str, sorted(form_ids[entity_id, one] for one in used))))
+        for (reading_id, entity_id), (count, used) in sorted(merged.items(), key=lambda item: item[0])
+    ]
+    _INSERT_MENTION.run_values(connection, rows)
+
+
+def count_mentions(
+    connection: Connection,
+    before: Mapping[int, int],
+    after: Mapping[int, int | None],
+    choose_name: Callable[[Iterable[Form]], Form],
+    additions: Additions,
+) -> set[int]:
+    """Count anew for documents that show other readings; the entities of which the graph must be told."""
+    shown: Counter[int] = Counter()  # readings, by how many documents more or fewer show them
+    for resource_id, reading_id in after.items():
+        old = before.get(resource_id)
+        if old != reading_id:
+            shown.update([reading_id] if reading_id is not None else [])
+            shown.subtract([old] if old is not None else [])
+    rows = _MENTIONS.run(connection, sorted(row for row, n in shown.items() if n))
+    entities: Counter[int] = Counter()
+    forms: Counter[int] = Counter()
+    for row in rows:
+        entities[row.entity_id] += shown[row.reading_id]
+        for form_id in row.forms.split():
+            forms[int(form_id)] += shown[row.reading_id]
+    locked = {row.id: row for row in _LOCKED.run(connection, sorted(entities))}
+    changed = _count_forms(connection, forms) | _count_entities(connection, entities, locked, additions)
+    _choose_names(connection, changed, choose_name)
+    return changed
 
 
 def forms_of(identity: Identity) -> set[Form]:
-    """The forms that a document uses of an entity."""
+    """Return the forms that a document uses of an entity."""
     own = Form(NAME, storable(identity.name), storable(identity.given), storable(identity.family))
     return {own, *(Form(LEMMA, storable(lemma)) for lemma in identity.lemmas)}
 
 
-def replace_mentions(
-    connection: Connection, mentions: Mapping[int, Sequence[Identity]], additions: Additions
-) -> set[int]:
-    """Let documents mention these entities and no others; the entities of which the graph must be told."""
-    old = {(row.resource_id, row.entity_id): row for row in _MENTIONS.run(connection, mentions)}
-    keys = {identity.key for identities in mentions.values() for identity in identities}
-    ids = _ensure_entities(connection, keys)
-    rows = _lock(connection, {entity_id for _, entity_id in old} | set(ids.values()))
-    new = _merged(mentions, ids)
-    form_ids = _ensure_forms(connection, new, {entity_id: key for key, entity_id in ids.items()})
-    change = _compare(old, new, form_ids)
-    _write_mentions(connection, change)
-    changed = _count_forms(connection, change.forms) | _count_entities(connection, change.entities, rows, additions)
-    _choose_names(connection, changed)
-    return changed
-
-
 def _ensure_entities(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, int]:
-    by_key = {key_of(key.kind, key.slug): key for key in keys}
-    rows = [{"key": key, "kind": by_key[key].kind.value, "slug": by_key[key].slug} for key in sorted(by_key)]
-    _ENTER_ENTITY.run(connection, rows)
-    return {by_key[bytes(row.key)]: row.id for row in _ENTITY_IDS.run(connection, by_key)}
+    by_key = {key_bytes(key): key for key in keys}
+    rows = [(key, by_key[key].kind, by_key[key].slug) for key in sorted(by_key)]
+    _INSERT_ENTITY.run_values(connection, rows)
+    return {by_key[bytes(row.key)]: row.id for row in _ENTITY_IDS.run(connection, sorted(by_key))}
 
 
-def _lock(connection: Connection, ids: Iterable[int]) -> dict[int, Any]:
-    """The entities' rows, and with them their forms, which nobody else changes until the transaction ends."""
-    return {row.id: row for row in _ENTITIES.run(connection, sorted(ids))}
+def _ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) -> dict[tuple[int, Form], int]:
+    by_key = {key_of(str(row), one.what, one.text, one.given, one.family): (row, one) for row, one in wanted}
+    known = _FORM_IDS.run(connection, sorted(by_key))
+    missing = sorted(by_key.keys() - {bytes(row.key) for row in known})
+    _INSERT_FORM.run_values(connection, [_form_row(key, *by_key[key]) for key in missing])
+    made = _FORM_IDS.run(connection, missing)
+    return {by_key[bytes(row.key)]: row.id for row in (*known, *made)}
 
 
-def _merged(
-    mentions: Mapping[int, Sequence[Identity]], ids: Mapping[EntityKey, int]
-) -> dict[tuple[int, int], tuple[int, set[Form]]]:
-    merged: dict[tuple[int, int], tuple[int, set[Form]]] = {}
-    for resource_id, identities in mentions.items():
-        for identity in identities:
-            pair = resource_id, ids[identity.key]
-            count, forms = merged.get(pair, (0, set()))
-            merged[pair] = count + identity.count, forms | forms_of(identity)
-    return merged
-
-
-def _form_key(key: EntityKey, one: Form) -> bytes:
-    return key_of(str(key), one.what, one.text, one.given, one.family)
-
-
-def _ensure_forms(
-    connection: Connection,
-    new: Mapping[tuple[int, int], tuple[int, set[Form]]],
-    keys: Mapping[int, EntityKey],
-) -> dict[tuple[int, Form], int]:
-    wanted = {
-        _form_key(keys[entity_id], one): (entity_id, one) for (_, entity_id), (_, forms) in new.items() for one in forms
-    }
-    known = _FORM_IDS.run(connection, wanted)
-    missing = wanted.keys() - {bytes(row.key) for row in known}
-    _ENTER_FORM.run(connection, [_form_row(key, *wanted[key]) for key in sorted(missing)])
-    made = _FORM_IDS.run(connection, sorted(missing))
-    return {wanted[bytes(row.key)]: row.id for row in (*known, *made)}
-
-
-def _form_row(key: bytes, entity_id: int, one: Form) -> dict[str, Any]:
-    return {
-        "key": key,
-        "entity_id": entity_id,
-        "what": one.what,
-        "text": one.text,
-        "given": one.given,
-        "family": one.family,
-        "folded": folded(one.text),
-    }
-
-
-def _compare(
-    old: Mapping[tuple[int, int], Any],
-    new: Mapping[tuple[int, int], tuple[int, set[Form]]],
-    form_ids: Mapping[tuple[int, Form], int],
-) -> _Change:
-    change = _Change()
-    for (resource_id, entity_id), row in old.items():
-        change.entities[entity_id] -= 1
-        change.forms.subtract(map(int, row.forms.split()))
-        if (resource_id, entity_id) not in new:
-            change.gone.append({"resource": resource_id, "entity": entity_id})
-    for (resource_id, entity_id), (count, forms) in new.items():
-        used = sorted(form_ids[entity_id, one] for one in forms)
-        change.entities[entity_id] += 1
-        change.forms.update(used)
-        row = {"resource_id": resource_id, "entity_id": entity_id, "count": count, "forms": " ".join(map(str, used))}
-        known = old.get((resource_id, entity_id))
-        if known is None or (known.count, known.forms) != (count, row["forms"]):
-            change.rows.append(row)
-    return change
-
-
-def _write_mentions(connection: Connection, change: _Change) -> None:
-    execute_for_each(connection, _DELETE_MENTION, change.gone)
-    _ENTER_MENTION.run(connection, change.rows)
+def _form_row(key: bytes, entity_id: int, one: Form) -> tuple[Any, ...]:
+    return key, entity_id, one.what, one.text, one.given, one.family, folded(one.text)
 
 
 def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:
     """Count documents of forms; the entities that have won or lost a form."""
     moved = {row: n for row, n in difference.items() if n}
     rows = _FORMS.run(connection, sorted(moved))
-    gone = {row.id for row in rows if row.documents + moved[row.id] <= 0}
-    _ADD_DOCUMENTS[form].run(connection, [pair for pair in sorted(moved.items()) if pair[0] not in gone])
-    _DELETE_FORMS.run(connection, sorted(gone))
-    return {row.entity_id for row in rows if row.documents <= 0 or row.id in gone}
+    _ADD_DOCUMENTS[form].run(connection, sorted(moved.items()))
+    return {row.entity_id for row in rows if (row.documents > 0) != (row.documents + moved[row.id] > 0)}
 
 
 def _count_entities(
@@ -219,9 +166,9 @@ def _count_entities(
     return changed
 
 
-def _choose_names(connection: Connection, entities: set[int]) -> None:
+def _choose_names(connection: Connection, entities: set[int], choose_name: Callable[[Iterable[Form]], Form]) -> None:
     names: dict[int, list[Form]] = {}
     for row in _NAMES.run(connection, sorted(entities)):
         names.setdefault(row.entity_id, []).append(Form(NAME, row.text, row.given, row.family))
-    chosen = [(entity_id, best_name(found)) for entity_id, found in sorted(names.items())]
+    chosen = [(entity_id, choose_name(forms)) for entity_id, forms in sorted(names.items())]
     _NAME_ENTITY.run(connection, [(entity_id, one.text, one.given, one.family) for entity_id, one in chosen])

@@ -9,12 +9,13 @@ from typing import Any
 from sqlalchemy import Connection, Select, select
 
 from rehi.engines.sql.ledger.files import File, place_of
+from rehi.engines.sql.outbox.rows import put_owned_work
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import from_micros
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import storable
 from rehi.engines.sql.statements.upsert import Upsert
-from rehi.engines.sql.tables import blob, file, outbox, version
+from rehi.engines.sql.tables import blob, file, version
 from rehi.model.version import Digest, RecordRef, Version
 
 
@@ -61,7 +62,6 @@ _ENTER_VERSION = Upsert(
     ("resource_id", "number", "taken_at", "blob_id", "media_type", "status", "file_id", "offset", "length"),
     returning=("id", "resource_id", "blob_id", "number"),
 )
-_ENTER_TASK = Upsert(outbox, ("topic", "subject", "version_id", "owner"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +123,9 @@ def keep_versions(
     ]
     owners = {row["blob_id"]: blobs[new.digest].owner for row, new in zip(rows, versions, strict=True)}
     passed = {(new.resource_id, new.number) for new in versions if not new.read}
-    tasks = [
-        {"topic": "read", "subject": row.resource_id, "version_id": row.id, "owner": owners[row.blob_id]}
-        for row in sorted(_ENTER_VERSION.run(connection, rows))
-        if (row.resource_id, row.number) not in passed
-    ]
-    _ENTER_TASK.run(connection, tasks)
+    entered = sorted(_ENTER_VERSION.run(connection, rows))
+    to_read = [(row.id, owners[row.blob_id]) for row in entered if (row.resource_id, row.number) not in passed]
+    put_owned_work(connection, "read", to_read)
     return set() if connection.dialect.name == "sqlite" else _revive_late(connection, versions, blobs, files)
 
 

@@ -161,12 +161,10 @@ def _histories(connection: Connection, rows: Sequence[Any]) -> list[History]:
 
 def _pending(connection: Connection, rows: Sequence[Any]) -> set[int]:
     """Versions that wait to be read."""
-    query = select(outbox.c.version_id).where(outbox.c.topic == "read")
+    query = select(outbox.c.subject).join(version, version.c.id == outbox.c.subject).where(outbox.c.kind == "read")
     ids = [row.id for row in rows]
-    return {
-        row.version_id
-        for row in select_in_chunks(connection, ids, lambda part: query.where(outbox.c.subject.in_(part)))
-    }
+    waiting = select_in_chunks(connection, ids, lambda part: query.where(version.c.resource_id.in_(part)))
+    return {row.subject for row in waiting}
 
 
 def _troubled(connection: Connection, rows: Sequence[Any]) -> set[int]:

@@ -1,168 +1,166 @@
-"""The outbox: versions that wait to be read, and changes of which the graph must be told."""
+"""The port Outbox on SQL."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, text, update
+from sqlalchemy import Connection, Select, func, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.knowledge.descriptions import describe_entities, describe_resources
-from rehi.engines.sql.knowledge.readings import record_readings
-from rehi.engines.sql.statements.batches import execute_for_each, select_in_chunks
-from rehi.engines.sql.statements.bulk_delete import BulkDelete
+from rehi.engines.sql.outbox.rows import delete_work, put_work
+from rehi.engines.sql.statements.batches import chunks, select_in_chunks
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import span, to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.tables import outbox, resource
-from rehi.model.version import Digest, RecordRef
-from rehi.model.work import GraphWork, ReadResult, ReadTask
+from rehi.engines.sql.tables import blob, file, outbox, version
+from rehi.errors import EngineError
+from rehi.model.work import Claim
 
-_GRAPH = ("resource", "entity")
-_STATEMENTS = update(resource).where(resource.c.id == bindparam("row")).values(statements=bindparam("n"))
-_TASKS = SelectMany(
-    "SELECT outbox.id, resource.id AS resource_id, resource.source_id, outbox.version_id, resource.url, blob.digest,"
-    ' blob.size, version.media_type, file.name, blob."offset", blob.length, outbox.attempts'
-    " FROM outbox JOIN version ON version.id = outbox.version_id JOIN resource ON resource.id = version.resource_id"
-    " JOIN blob ON blob.id = version.blob_id JOIN file ON file.id = blob.file_id",
-    "outbox.id",
-    "bigint",
-    order="outbox.id",
-)
+READ = "read"  # its subjects are versions, whose bytes may lie in one worker's folder
 _CLAIM = BulkUpdate(
     outbox,
     {"id": "bigint", "worker": "text", "until": "bigint"},
     {"worker": "new.worker", "claimed_until": "new.until"},
     where="outbox.id = new.id",
 )
-_DONE = BulkDelete(outbox.c.id)
-_DESCRIBE_RESOURCES = text("INSERT INTO outbox (topic, subject) SELECT 'resource', id FROM resource WHERE versions > 0")
-_DESCRIBE_ENTITIES = text("INSERT INTO outbox (topic, subject) SELECT 'entity', id FROM entity")
+# What everything of a kind is.
+_ALL = {
+    "resource": text("INSERT INTO outbox (kind, subject) SELECT 'resource', id FROM resource WHERE versions > 0"),
+    "entity": text("INSERT INTO outbox (kind, subject) SELECT 'entity', id FROM entity"),
+}
 
 
 class SqlOutbox:
     """The port Outbox."""
 
     database: Database
-    shared: bool  # whether every worker can read every file
 
-    def claim_reads(self, *, worker: str, limit: int, ttl: float, now: datetime) -> Sequence[ReadTask]:
-        """Versions to read, the oldest first, which nobody else gets until ``ttl``.
+    def put(self, kind: str, subjects: Iterable[int]) -> None:
+        """Put work there; always as new rows, since somebody may be busy with what was there before."""
+        self.database.write(lambda connection: put_work(connection, kind, subjects))
 
-        Only those whose bytes lie in the worker's own folder, or nobody knows where; unless all workers share one.
-        """
-        at = to_micros(now)
-        free = select(outbox.c.id).where(outbox.c.topic == "read", outbox.c.claimed_until <= at).order_by(outbox.c.id)
-        # One question for each owner: asked for both at once, a database would sort all that waits.
-        asked = [free] if self.shared else [free.where(outbox.c.owner == owner) for owner in ("", storable(worker))]
+    def put_all(self, kinds: Iterable[str]) -> int:
+        """Put everything of these kinds there, whatever was done before, and return how much that is."""
+        wanted = list(kinds)
+        if unknown := [kind for kind in wanted if kind not in _ALL]:
+            raise EngineError(f"the catalogue does not know what all of {', '.join(unknown)} is")
+        return self.database.write(lambda c: sum(c.execute(_ALL[kind]).rowcount for kind in wanted))
 
-        def work(connection: Connection) -> list[ReadTask]:
-            ids: list[int] = []
-            for query in asked:
-                locked = query.limit(limit - len(ids)).with_for_update(skip_locked=True)
-                ids += connection.execute(locked).scalars() if len(ids) < limit else []
-            _CLAIM.run(connection, [(row, worker, at + span(ttl)) for row in ids])
-            return [_to_task(row) for row in _TASKS.run(connection, ids)]
+    def claim(
+        self,
+        kinds: Collection[str],
+        *,
+        worker: str,
+        limit: int,
+        ttl: float,
+        now: datetime,
+        files: Collection[str] = (),
+    ) -> Sequence[Claim]:
+        """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows."""
+        at, until = to_micros(now), to_micros(now) + span(ttl)
+        # One query for each kind and owner: asked for all at once, a database would sort everything that waits.
+        queries = [
+            _free(at).where(outbox.c.kind == kind, outbox.c.owner == owner)
+            for kind in kinds
+            for owner in ("", storable(worker))
+        ]
+        if files and READ in kinds:
+            queries.append(_in_files(at, files))
+
+        def work(connection: Connection) -> list[Claim]:
+            self.database.dialect.guard_claims(connection)
+            rows: list[Any] = []
+            for query in queries:
+                if len(rows) < limit:
+                    locked = query.limit(limit - len(rows)).with_for_update(skip_locked=True, of=outbox)
+                    rows += connection.execute(locked)
+            claims = _gather(connection, rows, at)
+            _CLAIM.run(connection, [(row, worker, until) for claim in claims for row in claim.ids])
+            return claims
 
         def nothing(connection: Connection) -> bool:
-            return all(connection.execute(query.limit(1)).first() is None for query in asked)
+            return all(connection.execute(query.limit(1)).first() is None for query in queries)
 
         if self.database.read(nothing):
             return []  # without waiting for those who write
         # A power cut takes back at most what was claimed, and what was claimed can be claimed again.
         return self.database.write(work, lasting=False)
 
-    def record_reads(self, results: Sequence[ReadResult], *, now: datetime) -> None:
-        """One transaction: documents, identities, problems, graph work, and the tasks that are done."""
-        self.database.write(lambda connection: record_readings(connection, self.database, results, now))
+    def renew_claims(self, claims: Sequence[Claim], *, worker: str, ttl: float, now: datetime) -> Sequence[Claim]:
+        """Keep claims for longer, and return those that are this worker's still."""
+        until = to_micros(now) + span(ttl)
+        ids = [row for claim in claims for row in claim.ids]
 
-    def graph_work(self, *, limit: int) -> GraphWork:
-        """What the graph must be told next."""
-        first = select(outbox.c.topic, outbox.c.subject).where(outbox.c.topic.in_(_GRAPH))
-        first = first.order_by(outbox.c.id).limit(limit)
+        def work(connection: Connection) -> set[int]:
+            query = select(outbox.c.id).where(outbox.c.worker == worker).order_by(outbox.c.id).with_for_update()
+            rows = select_in_chunks(connection, ids, lambda part: query.where(outbox.c.id.in_(part)))
+            mine = {row.id for row in rows}
+            _CLAIM.run(connection, [(row, worker, until) for row in sorted(mine)])
+            return mine
 
-        def work(connection: Connection) -> GraphWork:
-            subjects: dict[str, set[int]] = {topic: set() for topic in _GRAPH}
-            for row in connection.execute(first):
-                subjects[row.topic].add(row.subject)
-            # Ids before descriptions: what changes in between has an id of its own, and is told again.
-            ids = [row for topic in _GRAPH for row in _ids_of(connection, topic, subjects[topic])]
-            entities, vanished = describe_entities(connection, subjects["entity"])
-            return GraphWork(
-                ids=tuple(sorted(ids)),
-                resources=tuple(describe_resources(connection, subjects["resource"])),
-                entities=tuple(entities),
-                vanished=tuple(vanished),
-            )
+        mine = self.database.write(work, lasting=False)
+        return [claim for claim in claims if mine.issuperset(claim.ids)]
 
-        return self.database.read(work)
+    def finish(self, claims: Sequence[Claim]) -> None:
+        """Take work out of the outbox: it is done."""
+        ids = [row for claim in claims for row in claim.ids]
+        self.database.write(lambda connection: delete_work(connection, ids))
 
-    def graph_done(self, work: GraphWork, *, statements: Mapping[int, int], seconds: float = 0.0) -> None:
-        """The graph knows it; ``statements`` counts by resource id."""
-
-        def finish(connection: Connection) -> None:
-            _DONE.run(connection, work.ids)
-            additions = Additions()
-            _count_statements(connection, statements, additions)
-            _share_seconds(connection, work, seconds, additions)
-            additions.write(connection, self.database)
-
-        self.database.write(finish)
-
-    def describe_all(self) -> int:
-        """Put everything on the graph's list again; how much that is."""
-
-        def work(connection: Connection) -> int:
-            return connection.execute(_DESCRIBE_RESOURCES).rowcount + connection.execute(_DESCRIBE_ENTITIES).rowcount
-
-        return self.database.write(work)
+    def waiting_files(self, *, worker: str, limit: int) -> Mapping[str, str]:
+        """Return files with bytes that wait to be read and lie in the folders of other workers, with these workers' names."""
+        others = select(outbox.c.subject, outbox.c.owner).where(
+            outbox.c.kind == READ, outbox.c.owner.not_in(("", storable(worker)))
+        )
+        first = others.order_by(outbox.c.owner, outbox.c.id).limit(limit).subquery()
+        query = (
+            select(file.c.name, first.c.owner)
+            .join(version, version.c.id == first.c.subject)
+            .join(blob, blob.c.id == version.c.blob_id)
+            .join(file, file.c.id == blob.c.file_id)
+            .distinct()
+        )
+        rows = self.database.read(lambda connection: connection.execute(query).all())
+        return {row.name: row.owner for row in rows}
 
 
-def _to_task(row: Any) -> ReadTask:
-    return ReadTask(
-        id=row.id,
-        resource_id=row.resource_id,
-        source_id=row.source_id or 0,
-        version_id=row.version_id,
-        url=row.url,
-        digest=Digest(row.digest),
-        size=row.size,
-        media_type=row.media_type,
-        body=RecordRef(row.name, row.offset, row.length),
-        attempts=row.attempts,
-    )
+def release_claims(connection: Connection, worker: str) -> None:
+    """Let everybody have what a worker had claimed."""
+    unclaimed = {"worker": None, "claimed_until": 0}
+    connection.execute(update(outbox).where(outbox.c.worker == worker).values(unclaimed))
 
 
-def _ids_of(connection: Connection, topic: str, subjects: set[int]) -> list[int]:
-    query = select(outbox.c.id).where(outbox.c.topic == topic)
+def count_work(connection: Connection) -> dict[str, int]:
+    """Return how much waits of each kind of work."""
+    rows = connection.execute(select(outbox.c.kind, func.count().label("n")).group_by(outbox.c.kind))
+    return {row.kind: row.n for row in rows}
+
+
+def _free(at: int) -> Select[Any]:
+    columns = (outbox.c.id, outbox.c.kind, outbox.c.subject)
+    return select(*columns).where(outbox.c.claimed_until <= at).order_by(outbox.c.id)
+
+
+def _in_files(at: int, names: Collection[str]) -> Select[Any]:
+    joined = _free(at).join(version, version.c.id == outbox.c.subject).join(blob, blob.c.id == version.c.blob_id)
+    joined = joined.join(file, file.c.id == blob.c.file_id)
+    return joined.where(outbox.c.kind == READ, file.c.name.in_(sorted(names)))
+
+
+def _gather(connection: Connection, rows: Sequence[Any], at: int) -> list[Claim]:
+    """Return the subjects of rows with all that waits for them, but for those that are with somebody."""
+    query = select(outbox.c.id, outbox.c.kind, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until)
+    subjects = list(dict.fromkeys((row.kind, row.subject) for row in rows))
+    waiting: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)
+    for kind in {kind for kind, _ in subjects}:
+        ids = [subject for other, subject in subjects if other == kind]
+        for part in chunks(ids):
+            for row in connection.execute(query.where(outbox.c.kind == kind, outbox.c.subject.in_(part))):
+                waiting[kind, row.subject].append(row)
     return [
-        row.id
-        for row in select_in_chunks(connection, sorted(subjects), lambda part: query.where(outbox.c.subject.in_(part)))
+        Claim(kind, subject, tuple(sorted(row.id for row in rows_of)), max(row.attempts for row in rows_of))
+        for (kind, subject) in subjects
+        if (rows_of := waiting[kind, subject]) and all(row.claimed_until <= at for row in rows_of)
     ]
-
-
-def _count_statements(connection: Connection, statements: Mapping[int, int], additions: Additions) -> None:
-    """Add the difference to what was counted before, so that a source's number is that of what the graph holds."""
-    query = select(resource.c.id, resource.c.source_id, resource.c.statements).order_by(resource.c.id)
-    query = query.with_for_update(key_share=True)
-    rows = select_in_chunks(connection, sorted(statements), lambda part: query.where(resource.c.id.in_(part)))
-    changed = [row for row in rows if row.statements != statements[row.id]]
-    for row in changed:
-        additions.add(row.source_id, "statements", statements[row.id] - row.statements)
-    execute_for_each(connection, _STATEMENTS, [{"row": row.id, "n": statements[row.id]} for row in changed])
-
-
-def _share_seconds(connection: Connection, work: GraphWork, seconds: float, additions: Additions) -> None:
-    """Each source bears its resources' share of the time; what was spent on entities alone is nobody's."""
-    ids = [described.resource_id for described in work.resources]
-    query = select(resource.c.source_id, func.count().label("n")).group_by(resource.c.source_id)
-    shares: Counter[int | None] = Counter()
-    for row in select_in_chunks(connection, ids, lambda part: query.where(resource.c.id.in_(part))) if seconds else ():
-        shares[row.source_id] += row.n
-    for source_id, n in shares.items():
-        additions.add(source_id, "seconds:graph", seconds * n / len(ids))

@@ -1,34 +1,77 @@
-"""The tables of what was read and understood: documents, entities, the forms of their names, and mentions."""
+"""The tables of what was read and understood: readings, facets, entities, the forms of their names, and mentions."""
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ForeignKey,
-    Index,
-    LargeBinary,
-    Table,
-    Text,
-)
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, Table, Text
 
 from rehi.engines.sql.tables.columns import BYTEWISE, ID, integer, metadata, string
 
-document = Table(
-    "document",
+# What was read from some bytes by some recipe. The hint is what was used of the URL and of the declared type.
+reading = Table(
+    "reading",
     metadata,
-    Column("resource_id", ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
-    Column("version_id", ID, ForeignKey("version.id"), nullable=False),
+    Column("id", ID, primary_key=True),
+    Column("blob_id", ID, ForeignKey("blob.id"), nullable=False),
+    string("recipe"),
+    string("hint"),
     string("media_type"),
     string("title"),
     string("searched"),  # the title in lower case
     string("language"),
     integer("characters"),
     integer("names"),
+    integer("read_at"),
     Column("file_id", ID, ForeignKey("file.id")),
     Column("offset", BigInteger),
     Column("length", BigInteger),
 )
+Index("reading_key", reading.c.blob_id, reading.c.recipe, reading.c.hint, unique=True)
+
+part = Table(
+    "part",
+    metadata,
+    Column("reading_id", ID, ForeignKey("reading.id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    string("title"),
+    string("media_type"),
+    integer("start_at"),
+    integer("end_at"),
+    sqlite_with_rowid=False,
+)
+
+# What the catalogue keeps of a facet's value.
+facet = Table(
+    "facet",
+    metadata,
+    Column("reading_id", ID, ForeignKey("reading.id"), primary_key=True, autoincrement=False),
+    Column("name", Text, primary_key=True),
+    integer("version"),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# By what documents can be found, besides their text.
+term = Table(
+    "term",
+    metadata,
+    Column("reading_id", ID, ForeignKey("reading.id"), primary_key=True, autoincrement=False),
+    Column("field", Text, primary_key=True),
+    Column("folded", BYTEWISE, primary_key=True),
+    string("value"),
+    sqlite_with_rowid=False,
+)
+Index("term_value", term.c.field, term.c.folded, term.c.reading_id)
+
+# The reading that a resource shows: that of the newest of its versions that were read.
+document = Table(
+    "document",
+    metadata,
+    Column("resource_id", ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
+    Column("version_id", ID, ForeignKey("version.id"), nullable=False),
+    Column("reading_id", ID, ForeignKey("reading.id"), nullable=False),
+)
+Index("document_reading", document.c.reading_id)
 
 entity = Table(
     "entity",
@@ -41,10 +84,11 @@ entity = Table(
     string("given"),
     string("family"),
     integer("documents"),
+    Column("merged_into", ID, ForeignKey("entity.id")),
 )
 Index("entity_documents", entity.c.documents)
 
-# A name or a lemma under which documents mention an entity, and how many do.
+# A name or a lemma under which documents mention an entity, and how many do now.
 form = Table(
     "form",
     metadata,
@@ -64,10 +108,10 @@ Index("form_folded", form.c.folded)
 mention = Table(
     "mention",
     metadata,
-    Column("resource_id", ID, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
+    Column("reading_id", ID, ForeignKey("reading.id"), primary_key=True, autoincrement=False),
     Column("entity_id", ID, ForeignKey("entity.id"), primary_key=True, autoincrement=False),
     integer("count"),
     Column("forms", Text, nullable=False),  # the ids of its forms, in order, with blanks between
     sqlite_with_rowid=False,
 )
-Index("mention_entity", mention.c.entity_id, mention.c.resource_id)
+Index("mention_entity", mention.c.entity_id, mention.c.reading_id)

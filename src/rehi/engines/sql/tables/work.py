@@ -1,16 +1,8 @@
-"""The tables of work: the outbox, and problems."""
+"""The tables of work: the outbox, those who do it, and what went wrong."""
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Column,
-    ForeignKey,
-    Index,
-    LargeBinary,
-    Table,
-    Text,
-    text,
-)
+from sqlalchemy import BigInteger, Column, Index, LargeBinary, Table, Text, text
 
 from rehi.engines.sql.tables.columns import ID, integer, metadata, string
 
@@ -33,32 +25,49 @@ Index("problem_last", problem.c.last_at, problem.c.id)
 Index("problem_stage", problem.c.stage, problem.c.last_at, problem.c.id)
 Index("problem_code", problem.c.stage, problem.c.code, problem.c.last_at, problem.c.id)
 
-# Topic "read": subject is the resource. Topics "resource" and "entity": what the graph must be told.
+# Work by kind and subject: "read" a version, tell the graph of a "resource" or an "entity", and what later kinds there are.
 outbox = Table(
     "outbox",
     metadata,
     Column("id", ID, primary_key=True),
-    Column("topic", Text, nullable=False),
+    Column("kind", Text, nullable=False),
     Column("subject", ID, nullable=False),
-    Column("version_id", ID, ForeignKey("version.id")),
     integer("attempts"),
-    Column("worker", Text),
+    Column("worker", Text),  # who has claimed it
     integer("claimed_until"),
-    string("owner"),  # of the file with the bytes that are to be read
-    sqlite_autoincrement=True,  # an id that the graph's writer still holds must never come again
+    string("owner"),  # of the file with the bytes that are worked on; empty where everybody can
+    sqlite_autoincrement=True,  # an id that somebody still holds must never come again
 )
-Index("outbox_topic", outbox.c.topic, outbox.c.id)
-Index(
-    "outbox_read",
-    outbox.c.owner,
-    outbox.c.id,
-    sqlite_where=text("topic = 'read'"),
-    postgresql_where=text("topic = 'read'"),
-)
-Index("outbox_subject", outbox.c.topic, outbox.c.subject)
+Index("outbox_kind", outbox.c.kind, outbox.c.owner, outbox.c.id)
+Index("outbox_subject", outbox.c.kind, outbox.c.subject)
 Index(
     "outbox_worker",
     outbox.c.worker,
     sqlite_where=text("worker IS NOT NULL"),
     postgresql_where=text("worker IS NOT NULL"),
+)
+
+worker = Table(
+    "worker",
+    metadata,
+    Column("name", Text, primary_key=True),
+    string("machine"),
+    integer("process"),
+    string("version"),
+    string("address"),
+    string("archive"),
+    string("graph"),
+    integer("started_at"),
+    integer("seen_at"),
+    Column("ended_at", BigInteger),
+)
+
+# Who owns what can't be shared, as an embedded graph.
+ownership = Table(
+    "ownership",
+    metadata,
+    Column("what", Text, primary_key=True),
+    Column("worker", Text, nullable=False),
+    string("uri"),
+    integer("since"),
 )

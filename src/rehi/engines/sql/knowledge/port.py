@@ -1,0 +1,119 @@
+"""The port Knowledge on SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.knowledge.descriptions import describe_entities, describe_resources
+from rehi.engines.sql.knowledge.entities import find_candidates
+from rehi.engines.sql.knowledge.readings import READING_COLUMNS, find_readings, to_facts
+from rehi.engines.sql.knowledge.recording import record_results
+from rehi.engines.sql.knowledge.statements import count_statements
+from rehi.engines.sql.outbox.rows import delete_work
+from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.tables import document, file, reading
+from rehi.errors import NotFound
+from rehi.model.entity import Candidate, Entity, EntityKey, Form
+from rehi.model.version import Digest, RecordRef
+from rehi.model.work import Claim, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
+
+_TASKS = SelectMany(
+    "SELECT version.id, version.resource_id, resource.source_id, resource.url, blob.id AS blob_id, blob.digest,"
+    ' blob.size, version.media_type, file.name, blob."offset", blob.length'
+    " FROM version JOIN resource ON resource.id = version.resource_id"
+    " JOIN blob ON blob.id = version.blob_id JOIN file ON file.id = blob.file_id",
+    "version.id",
+    "bigint",
+)
+
+
+class SqlKnowledge:
+    """The port Knowledge."""
+
+    database: Database
+
+    def read_tasks(self, claims: Sequence[Claim]) -> Sequence[ReadTask]:
+        """Return what is to be read for claims of the kind "read", whose subjects are versions."""
+        rows = self.database.read(lambda connection: _TASKS.run(connection, [claim.subject for claim in claims]))
+        by_version = {row.id: row for row in rows}
+        return [_to_task(claim, by_version[claim.subject]) for claim in claims if claim.subject in by_version]
+
+    def read_task_of(self, resource_id: int) -> ReadTask:
+        """Return what would be read for the document that a resource shows; NotFound if it shows none."""
+        query = select(document.c.version_id).where(document.c.resource_id == resource_id)
+        version_id = self.database.read(lambda connection: connection.execute(query).scalar())
+        tasks = self.read_tasks([Claim("read", version_id, ())]) if version_id is not None else ()
+        if not tasks:
+            raise NotFound(f"document {resource_id} has not been read")
+        return tasks[0]
+
+    def find_readings(self, keys: Iterable[ReadingKey]) -> Mapping[ReadingKey, int]:
+        """Return the ids of readings that were made already."""
+        wanted = set(keys)
+        return self.database.read(lambda connection: find_readings(connection, wanted))
+
+    def find_candidates(self, keys: Iterable[EntityKey]) -> Mapping[EntityKey, Sequence[Candidate]]:
+        """Return the entities known under these keys; for one that was merged into another, that other."""
+        wanted = set(keys)
+        return self.database.read(lambda connection: find_candidates(connection, wanted))
+
+    def record_reads(
+        self,
+        results: Sequence[ReadResult],
+        *,
+        choose_name: Callable[[Iterable[Form]], Form],
+        worker: str,
+        now: datetime,
+    ) -> None:
+        """One transaction: readings, documents, mentions, problems, what the graph must be told, and tasks that are done."""
+        self.database.write(
+            lambda connection: record_results(connection, self.database, results, choose_name, worker, now)
+        )
+
+    def reading_of(self, resource_id: int) -> ReadingFacts | None:
+        """Return the reading that a resource's document shows; None before it was read."""
+        query = select(*READING_COLUMNS).join(document, document.c.reading_id == reading.c.id)
+        query = query.outerjoin(file, file.c.id == reading.c.file_id).where(document.c.resource_id == resource_id)
+        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
+        return None if row is None else to_facts(row)
+
+    def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
+        """Return all that the graph says of resources."""
+        wanted = sorted(set(ids))
+        return self.database.read(lambda connection: describe_resources(connection, wanted))
+
+    def describe_entities(self, ids: Iterable[int]) -> Sequence[Entity]:
+        """Return entities as all documents together describe them; those that none mentions have no documents."""
+        wanted = sorted(set(ids))
+        return self.database.read(lambda connection: describe_entities(connection, wanted))
+
+    def record_descriptions(
+        self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
+    ) -> None:
+        """One transaction: the graph knows what was claimed; statements are counted by resource id, and the time for them."""
+
+        def work(connection: Connection) -> None:
+            delete_work(connection, [row for claim in claims for row in claim.ids])
+            count_statements(connection, self.database, statements, seconds)
+
+        self.database.write(work)
+
+
+def _to_task(claim: Claim, row: Any) -> ReadTask:
+    return ReadTask(
+        claim=claim,
+        resource_id=row.resource_id,
+        source_id=row.source_id or 0,
+        version_id=row.id,
+        url=row.url,
+        blob_id=row.blob_id,
+        digest=Digest(row.digest),
+        size=row.size,
+        media_type=row.media_type,
+        body=RecordRef(row.name, row.offset, row.length),
+    )

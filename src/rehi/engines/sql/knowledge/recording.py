@@ -1,0 +1,180 @@
+"""Recording: what came of read tasks, stored with all that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
+from rehi.engines.sql.knowledge.readings import enter_readings
+from rehi.engines.sql.outbox.rows import delete_work, put_work
+from rehi.engines.sql.statements.batches import execute_for_each
+from rehi.engines.sql.statements.bulk_delete import BulkDelete
+from rehi.engines.sql.statements.bulk_update import BulkUpdate
+from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.tables import document, resource
+from rehi.engines.sql.upkeep.problems import clear_problems, keep_problems
+from rehi.model.entity import Form
+from rehi.model.problem import Stage
+from rehi.model.work import NewReading, ReadResult
+
+_SHOW = Upsert(
+    document,
+    ("resource_id", "version_id", "reading_id"),
+    unique=("resource_id",),
+    change=newest(("version_id", "reading_id")),
+)
+_HIDE = BulkDelete(document.c.resource_id)
+_RETRY = text("UPDATE outbox SET attempts = :tried, worker = NULL, claimed_until = 0 WHERE id = :row")
+_READ = BulkUpdate(
+    resource, {"id": "bigint", "read": "bigint"}, {"read_number": "new.read"}, where="resource.id = new.id"
+)
+_OPEN = SelectMany("SELECT id, attempts FROM outbox", "id", "bigint", order="id", lock="FOR UPDATE")
+_VERSIONS = SelectMany("SELECT id, number, taken_at FROM version", "id", "bigint")
+_RESOURCES = SelectMany("SELECT id, source_id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
+# Asked once the resources are locked: a join in the query above would show what was read before we had to wait.
+_READ_AT = SelectMany(
+    "SELECT resource.id, version.taken_at FROM resource"
+    " JOIN version ON version.resource_id = resource.id AND version.number = resource.read_number",
+    "resource.id",
+    "bigint",
+)
+_SHOWN = SelectMany("SELECT document.resource_id, document.reading_id FROM document", "document.resource_id", "bigint")
+_FACTS = SelectMany("SELECT id, media_type, language, names FROM reading", "id", "bigint")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a resource shows from now on."""
+
+    number: int  # of the version
+    version_id: int
+    reading_id: int | None  # None if it can't be read
+    result: ReadResult
+
+
+def record_results(
+    connection: Connection,
+    database: Database,
+    results: Sequence[ReadResult],
+    choose_name: Callable[[Iterable[Form]], Form],
+    worker: str,
+    now: datetime,
+) -> None:
+    """Store results whose tasks are still open."""
+    attempts = {row.id: row.attempts for row in _OPEN.run(connection, sorted(_rows_of(results)))}
+    by_claim = {one.task.claim: one for one in reversed(results)}
+    still_open = [one for claim, one in by_claim.items() if any(row in attempts for row in claim.ids)]
+    tried = [
+        {"row": row, "tried": attempts[row] + 1}
+        for one in still_open
+        if one.retry
+        for row in one.task.claim.ids
+        if row in attempts
+    ]
+    execute_for_each(connection, _RETRY, tried)
+    done = [one for one in still_open if not one.retry]
+    additions = Additions()
+    _store(connection, done, choose_name, worker, now, additions)
+    delete_work(connection, [row for one in done for row in one.task.claim.ids])
+    additions.write(connection, database)
+
+
+def _rows_of(results: Iterable[ReadResult]) -> set[int]:
+    return {row for one in results for row in one.task.claim.ids}
+
+
+def _store(
+    connection: Connection,
+    done: Sequence[ReadResult],
+    choose_name: Callable[[Iterable[Form]], Form],
+    worker: str,
+    now: datetime,
+    additions: Additions,
+) -> None:
+    if not done:
+        return
+    resources = {row.id: row for row in _RESOURCES.run(connection, sorted({one.task.resource_id for one in done}))}
+    new = {one.reading.key: one.reading for one in reversed(done) if isinstance(one.reading, NewReading)}
+    ids, fresh = enter_readings(connection, new, worker, now)
+    enter_mentions(connection, {ids[key]: new[key].identities for key in fresh})
+    for one in done:
+        for stage, seconds in one.seconds:
+            additions.add(resources[one.task.resource_id].source_id, f"seconds:{stage}", seconds)
+    shown = _choose_shown(
+        connection, done, {one.reading.key: ids[one.reading.key] for one in done if isinstance(one.reading, NewReading)}
+    )
+    if not shown:
+        return
+    _READ.run(connection, [(row, one.number) for row, one in sorted(shown.items())])
+    before = {row.resource_id: row.reading_id for row in _SHOWN.run(connection, sorted(shown))}
+    after = {row: one.reading_id for row, one in shown.items()}
+    _SHOW.run_values(
+        connection,
+        [(row, one.version_id, one.reading_id) for row, one in sorted(shown.items()) if one.reading_id is not None],
+    )
+    _HIDE.run(connection, sorted(row for row, one in shown.items() if one.reading_id is None))
+    _count_documents(connection, before, after, resources, additions)
+    put_work(connection, "entity", count_mentions(connection, before, after, choose_name, additions))
+    put_work(connection, "resource", shown)
+    _store_problems(connection, shown, resources, additions)
+
+
+def _choose_shown(connection: Connection, done: Sequence[ReadResult], ids: Mapping[Any, int]) -> dict[int, _Shown]:
+    """Return what each resource shows now: the newest of the versions that were read, by time and not by number."""
+    versions = {row.id: row for row in _VERSIONS.run(connection, sorted({one.task.version_id for one in done}))}
+    read_at = {row.id: row.taken_at for row in _READ_AT.run(connection, sorted({one.task.resource_id for one in done}))}
+    shown: dict[int, _Shown] = {}
+
+    def order(one: ReadResult) -> tuple[int, int]:
+        version = versions[one.task.version_id]
+        return int(version.taken_at), int(version.number)
+
+    for one in sorted(done, key=order):
+        task, version = one.task, versions[one.task.version_id]
+        if version.taken_at >= read_at.get(task.resource_id, version.taken_at):
+            reading_id = ids[one.reading.key] if isinstance(one.reading, NewReading) else one.reading
+            shown[task.resource_id] = _Shown(version.number, task.version_id, reading_id, one)
+    return shown
+
+
+def _count_documents(
+    connection: Connection,
+    before: Mapping[int, int],
+    after: Mapping[int, int | None],
+    resources: Mapping[int, Any],
+    additions: Additions,
+) -> None:
+    wanted = {*before.values(), *(one for one in after.values() if one is not None)}
+    facts = {row.id: row for row in _FACTS.run(connection, sorted(wanted))}
+    for sign, shown in ((-1, before), (1, after)):
+        for resource_id, reading_id in shown.items():
+            if reading_id is not None:
+                _count(additions, resources[resource_id].source_id, facts[reading_id], sign)
+
+
+def _count(additions: Additions, source_id: int | None, facts: Any, sign: int) -> None:
+    additions.add(source_id, "documents", sign)
+    additions.add(source_id, "names", sign * facts.names)
+    additions.add_to_house("documents", sign)
+    additions.add_to_house("mentions", sign * facts.names)
+    additions.add_to_house(f"type:{facts.media_type}", sign)
+    additions.add_to_house(f"language:{facts.language}", sign)
+
+
+def _store_problems(
+    connection: Connection, shown: Mapping[int, _Shown], resources: Mapping[int, Any], additions: Additions
+) -> None:
+    for row, one in shown.items():
+        if one.result.code:
+            additions.add(resources[row].source_id, one.result.code)
+    cleared = [resources[row].url for row, one in shown.items() if one.result.problem is None]
+    clear_problems(connection, Stage.EXTRACT, cleared)
+    keep_problems(connection, [one.result.problem for one in shown.values() if one.result.problem is not None])

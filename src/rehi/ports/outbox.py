@@ -1,0 +1,44 @@
+"""The outbox: work that a committed change has caused, claimed by whoever does it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from rehi.model.work import Claim
+
+
+class Outbox(Protocol):
+    """Work by kind and subject. What is claimed is nobody else's until it is finished, given back or too old."""
+
+    def put(self, kind: str, subjects: Iterable[int]) -> None:
+        """Put work there; always as new rows, since somebody may be busy with what was there before."""
+
+    def put_all(self, kinds: Iterable[str]) -> int:
+        """Put everything of these kinds there, whatever was done before, and return how much that is."""
+
+    def claim(
+        self,
+        kinds: Collection[str],
+        *,
+        worker: str,
+        limit: int,
+        ttl: float,
+        now: datetime,
+        files: Collection[str] = (),
+    ) -> Sequence[Claim]:
+        """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows.
+
+        A subject of which a part is with somebody is left to them. Work on bytes is given to the worker in whose folder
+        they lie, and to others only if the file is one of ``files``.
+        """
+
+    def renew_claims(self, claims: Sequence[Claim], *, worker: str, ttl: float, now: datetime) -> Sequence[Claim]:
+        """Keep claims for longer, and return those that are this worker's still."""
+
+    def finish(self, claims: Sequence[Claim]) -> None:
+        """Take work out of the outbox: it is done."""
+
+    def waiting_files(self, *, worker: str, limit: int) -> Mapping[str, str]:
+        """Return files with bytes that wait to be read and lie in the folders of other workers, with these workers' names."""
