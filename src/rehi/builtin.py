@@ -97,7 +97,7 @@ def load_place(place: str) -> Any:
         raise SettingsError(f"{place} can't be loaded: {error}") from error
 
 
-def parts() -> list[Plugin]:
+def plugins() -> list[Plugin]:
     """Return everything that is installed, group by group, with the package that brings it."""
     listed: list[Plugin] = []
     for group, built_in in BUILTIN.items():

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from random import Random
 
 from rehi.languages.consistency import agree, spread
+from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
 from rehi.languages.spans import Span
-from rehi.languages.kinds import NameKind
 
 
 class Backwards(frozenset[str]):

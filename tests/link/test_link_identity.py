@@ -7,8 +7,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.link import link
 from rehi.languages.kinds import NameKind
+from rehi.link import link
 from rehi.model.document import Annotations, Mention
 from rehi.model.entity import EntityKey, Identity
 

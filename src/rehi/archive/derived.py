@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from rehi.archive.files import FileSeries
@@ -49,6 +48,7 @@ class DerivedFiles:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._shelf = shelf
+        self._sealed_at = 0  # how often a file had been begun when all before it were sealed
         self._files = FileSeries(
             shelf, name=_SERIES, worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
@@ -80,10 +80,14 @@ class DerivedFiles:
         return self._shelf.shared
 
     def seal(self, *, began_before: datetime | None = None) -> None:
-        """Let others see what was kept: the open file is closed, if it is that old, and brought to where it stays."""
-        if file := self._files.close(began_before=began_before):
+        """Let others see what was kept: the open file is closed, if it is that old, and all closed ones are brought away."""
+        self._files.close(began_before=began_before)
+        if self._files.rolled != self._sealed_at:
+            self._sealed_at = self._files.rolled
             self._shelf.sync()
-            self._shelf.seal(file)
+            for file, _ in self._files.finished():
+                if not self._shelf.is_sealed(file):
+                    self._shelf.seal(file)
 
     def sync(self) -> None:
         """All that was kept is on disk for good."""
@@ -189,7 +193,7 @@ def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
         )
         return Reading(
             document=document,
-            facets=MappingProxyType(dict(_facets(facts))),
+            facets=dict(_facets(facts)),
             recipe=facts.get("recipe", ""),
             seconds=tuple((name, value) for name, value in facts.get("seconds", ())),
         )

@@ -28,6 +28,8 @@ COMMANDS = {
     "source": ("rehi.cli.source", "Show the sources; say when their pages are visited again and what is kept."),
     "host": ("rehi.cli.host", "Show how hosts fare, and order their pace, or that one is left alone."),
     "problems": ("rehi.cli.problems", "Show what went wrong, where, and what happens next."),
+    "workers": ("rehi.cli.workers", "List who works on the catalogue, and what each holds."),
+    "plugins": ("rehi.cli.plugins", "List the parts that other packages bring."),
     "doctor": ("rehi.cli.doctor", "Check engines, disk, ports and versions, and say what to do."),
     "settings": ("rehi.cli.settings", "Show every setting, its value and its meaning."),
     "world": ("rehi.cli.world", "Serve the practice web on loopback."),

@@ -20,7 +20,7 @@ def enrich(document: Document) -> Mapping[str, Any]:
         value = load("facet", name).find(document, MappingProxyType(facets))
         if value is not None:
             facets[name] = value
-    return MappingProxyType(facets)
+    return facets
 
 
 def recipe_of() -> str:

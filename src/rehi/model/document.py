@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 
@@ -60,7 +59,7 @@ class Reading:
     """A document with all that was understood of it, and how long each took."""
 
     document: Document
-    facets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # values by the facets' names
+    facets: Mapping[str, Any] = field(default_factory=dict)  # values by the facets' names
     recipe: str = ""  # what made it, with versions
     seconds: tuple[tuple[str, float], ...] = ()  # ("extract", 0.004), ("enrich", 0.02)
 

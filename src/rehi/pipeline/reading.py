@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import process_time
-from types import MappingProxyType
-from typing import Any
 
 from rehi import extract as extract_room
 from rehi.archive import Archive, write_reading
@@ -19,8 +17,6 @@ from rehi.model.document import Part, Reading, Term
 from rehi.model.entity import Identity
 from rehi.model.work import FacetBrief, ReadingFacts, ReadTask
 from rehi.settings import WorkSettings
-
-_NO_FACETS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +73,7 @@ def make_reading(archive: Archive, task: ReadTask, work: WorkSettings, recipe: s
     with archive.open_body(task.body) as body:
         document = extract(body, url=task.url, media_type=task.media_type, size=task.size, max_text=work.max_text)
     extracted = process_time()
-    facets = enrich(document) if work.enrich else _NO_FACETS
+    facets = enrich(document) if work.enrich else {}
     seconds = (("extract", extracted - began), ("enrich", process_time() - extracted))
     return Reading(document=document, facets=facets, recipe=recipe, seconds=seconds)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Stage
+from rehi.model.version import RecordRef
 
 _EVERYTHING = "SELECT ?g ?s ?p ?o WHERE { GRAPH ?g { ?s ?p ?o } }"
 _ROWS = 500
@@ -23,6 +24,7 @@ class Snapshot:
     versions: dict[str, tuple[str, ...]]  # URL -> digests in order
     documents: dict[str, tuple[str, str, str]]  # URL -> type, language, title
     names: dict[str, tuple[tuple[str, int], ...]]  # URL -> entities with their counts
+    texts: dict[str, str]  # URL -> the text that was read
     problems: frozenset[tuple[str, str, str]]  # stage, code, subject
     records: Counter[tuple[str, str]]  # (URL, digest) of all kept bodies and revisits
     statements: Counter[str]  # of the graph, each once
@@ -41,6 +43,7 @@ def take_snapshot(house: House) -> Snapshot:
             row.url: tuple(sorted((str(name.key), name.count) for name in catalogue.names_on(row.resource_id)))
             for row in rows
         },
+        texts={row.url: house.reading(row.resource_id).document.text for row in rows if _is_read(house, row)},
         problems=frozenset(_problems(house)),
         records=Counter(_records(house)),
         statements=Counter(_statements(house, urls)),
@@ -61,15 +64,21 @@ def _problems(house: House) -> Iterator[tuple[str, str, str]]:
             yield row.stage.value, row.code, row.subject
 
 
+def _is_read(house: House, row: DocumentRow) -> bool:
+    return house.catalogue.reading_of(row.resource_id) is not None
+
+
 def _records(house: House) -> Iterator[tuple[str, str]]:
     from warcio.archiveiterator import ArchiveIterator
 
-    for path in sorted(house.archive_folder.glob("*.warc.gz")):
-        with path.open("rb") as stream:
-            for record in ArchiveIterator(stream):
-                if record.rec_type in ("response", "revisit"):
-                    headers = record.rec_headers
-                    yield headers.get_header("WARC-Target-URI"), headers.get_header("WARC-Payload-Digest")
+    shelf = house.archive.shelf
+    for file, size in shelf.files():
+        if file.endswith(".warc.gz"):
+            with shelf.open(RecordRef(file, 0, size)) as stream:
+                for record in ArchiveIterator(stream):
+                    if record.rec_type in ("response", "revisit"):
+                        headers = record.rec_headers
+                        yield headers.get_header("WARC-Target-URI"), headers.get_header("WARC-Payload-Digest")
 
 
 def _statements(house: House, urls: dict[int, str]) -> Iterator[str]:
