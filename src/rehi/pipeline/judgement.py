@@ -26,7 +26,7 @@ from rehi.errors import (
     Truncated,
     WrongType,
 )
-from rehi.fetch import PAGE_BYTES, is_page, is_wrong_type, looks_soft, promised_dataset, redirect_target
+from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
 from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
 from rehi.model.host import Probe
 from rehi.model.problem import Problem, Stage
@@ -94,7 +94,7 @@ class Judge:
             before = self.ledger.versions(seen.url)[-1].media_type
         except NotFound:
             before = ""
-        if not promised_dataset(seen.url, before):
+        if not expects_file(seen.url, before):
             return seen
         with suppress(ArchiveError), self.archive.open_body(seen.body) as body:
             if is_page(body.read(PAGE_BYTES), declared=seen.media_type):
@@ -136,7 +136,7 @@ class Judge:
         if answer.status == NOT_MODIFIED and task.by_reference:
             return self._still_same(item, answer)
         _check_status(answer)
-        if item.probe is not None and looks_soft(answer, url=task.url, probe=item.probe):
+        if item.probe is not None and is_soft_404(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
         if task.by_reference and answer.digest == task.digest:
             return self._still_same(item, answer)

@@ -13,10 +13,10 @@ from rehi.fetch import (
     ROBOTS_BYTES,
     Fetcher,
     front_url,
-    is_shell,
+    is_app_shell,
     parse_networks,
-    probe_of,
     probe_url,
+    read_probe,
     read_robots,
     robots_url,
 )
@@ -204,10 +204,10 @@ class Visits:
         lease = errand.lease
         probe = self._courtesy.probes.get(lease.host_id)
         if errand.purpose is Purpose.PROBE:
-            probe = probe_of(visit, now=now)
+            probe = read_probe(visit, now=now)
             if probe.likeness:
                 self._agenda.ask_first(lease, Purpose.FRONT)
-        elif is_shell(visit, probe=probe) and probe is not None:
+        elif is_app_shell(visit, probe=probe) and probe is not None:
             probe = replace(probe, likeness=b"")
         if probe is not None:
             self._courtesy.probes[lease.host_id] = probe
