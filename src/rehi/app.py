@@ -150,11 +150,11 @@ class House:
 
     def query(self, text: str, *, media_type: str) -> QueryAnswer:
         """Ask the graph, within the limits that are set."""
-        from rehi.graph import prepare
+        from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
 
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory)
-        return self.graph.query(prepare(text), media_type=media_type, limits=limits)
+        return self.graph.query(prepare_query(text), media_type=media_type, limits=limits)
 
     def reading(self, resource_id: int) -> Reading:
         """The text and the annotations of a document; NotFound before it was read."""

@@ -71,9 +71,9 @@ def urls_of(house: House, query: str) -> frozenset[str]:
     """The URLs that the first variable of a SELECT is bound to; QueryError if there are none."""
     import orjson
 
-    from rehi.graph import QueryKind, kind_of, media_type_for
+    from rehi.graph import QueryKind, media_type_for, query_kind
 
-    if kind_of(query) is not QueryKind.SOLUTIONS:
+    if query_kind(query) is not QueryKind.SOLUTIONS:
         raise QueryError("an export needs a SELECT whose first variable is the URL of a document")
     answer = house.query(query, media_type=media_type_for("json", query))
     body = bytearray()

@@ -1,4 +1,4 @@
-"""A description: what the graph says of a document or an entity, each statement in one graph only."""
+"""A description: the triples about a document or an entity, each of them in one named graph only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rehi.graph.identifiers import (
     version_iri,
     vocabulary_graph,
 )
-from rehi.graph.ontology import state_ontology
+from rehi.graph.ontology import describe_ontology
 from rehi.model.document import NameKind
 from rehi.model.entity import Entity
 from rehi.model.version import Version
@@ -60,29 +60,29 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 def describe(work: GraphWork, base: str) -> tuple[list[GraphChange], dict[int, int]]:
-    """The changes that bring the graph up to date, and the number of statements by resource id."""
+    """Return the changes that bring the graph up to date, and the number of triples by resource id."""
     entities = entities_graph(base)
     changes: list[GraphChange] = []
-    statements: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for resource in work.resources:
-        said = tuple(dict.fromkeys(_state_resource(resource, base)))
-        changes.append(ReplaceGraph(resource_graph(base, resource.resource_id), said))
-        statements[resource.resource_id] = len(said)
+        triples = tuple(dict.fromkeys(_describe_resource(resource, base)))
+        changes.append(ReplaceGraph(resource_graph(base, resource.resource_id), triples))
+        counts[resource.resource_id] = len(triples)
     for entity in work.entities:
         subject = entity_iri(base, entity.key)
-        changes.append(ReplaceSubject(entities, subject, tuple(dict.fromkeys(_state_entity(entity, subject)))))
+        changes.append(ReplaceSubject(entities, subject, tuple(dict.fromkeys(_describe_entity(entity, subject)))))
     changes.extend(ReplaceSubject(entities, entity_iri(base, key), ()) for key in work.vanished)
-    return changes, statements
+    return changes, counts
 
 
 def describe_vocabulary(base: str) -> ReplaceGraph:
-    """The change that explains the vocabulary; writing it again changes nothing."""
-    return ReplaceGraph(vocabulary_graph(base), tuple(state_ontology()))
+    """Return the change that writes the graph of the vocabulary."""
+    return ReplaceGraph(vocabulary_graph(base), tuple(describe_ontology()))
 
 
-def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple]:
+def _describe_resource(resource: ResourceDescription, base: str) -> Iterator[Triple]:
     if not resource.versions and resource.document is None:
-        return  # nothing was ever kept of it, so there is nothing to say
+        return  # nothing was ever kept of it, so there is nothing to describe
     page = document_iri(resource.url)
     if page is None:
         _log.warning("resource %d is left out of the graph: %r can't be an IRI", resource.resource_id, resource.url)
@@ -97,7 +97,7 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
             yield Triple(page, _MEDIA_TYPE, Literal(_writable(facts.media_type)))
     if resource.gone_at is not None:
         yield Triple(page, _GONE_AT, Literal(_timestamp(resource.gone_at), datatype=_DATE_TIME))
-    yield from _state_versions(resource, page, base)
+    yield from _describe_versions(resource, page, base)
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
@@ -105,24 +105,24 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
         yield Triple(entity_iri(base, key), _MENTIONED, page)
 
 
-def _state_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
+def _describe_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
     before: NamedNode | None = None
     for version in sorted(resource.versions, key=lambda version: (version.taken_at, version.number)):
         node = version_iri(base, resource.resource_id, version.number)
         yield Triple(page, _HAS_VERSION, node)
-        yield from _state_version(version, node)
+        yield from _describe_version(version, node)
         if before is not None:
             yield Triple(node, _REVISION_OF, before)
         before = node
 
 
-def _state_version(version: Version, node: NamedNode) -> Iterator[Triple]:
+def _describe_version(version: Version, node: NamedNode) -> Iterator[Triple]:
     yield Triple(node, _IDENTIFIER, Literal(version.digest))
     yield Triple(node, _ISSUED, Literal(_timestamp(version.taken_at), datatype=_DATE_TIME))
     yield Triple(node, _BYTE_SIZE, Literal(str(version.size), datatype=_INTEGER))
 
 
-def _state_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
+def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
     kind, name = entity.key.kind, _writable(entity.name)
     yield Triple(subject, _TYPE, _CLASS[kind])
     yield Triple(subject, _NAME, Literal(name))
@@ -141,6 +141,6 @@ def _writable(text: str) -> str:
 
 
 def _timestamp(moment: datetime) -> str:
-    """In UTC as Oxigraph writes it back: a literal that the store respells would look like a change each time."""
+    """Return a moment in UTC as Oxigraph writes it: a literal that the store respells would look like a change each time."""
     text = moment.astimezone(UTC).isoformat().removesuffix("+00:00")
     return f"{text.rstrip('0') if '.' in text else text}Z"
