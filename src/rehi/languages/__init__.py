@@ -1,4 +1,4 @@
-"""Languages: what can be understood of a text depends on the language it is in.
+"""Languages: finds the names in a text, by the rules and the model of its language.
 
 To add one: a module with a class that keeps to `Language`, a line in the table below, and a few gold sentences.
 """
@@ -30,10 +30,10 @@ class Language(Protocol):
 
 @cache
 def language(code: str) -> Language | None:
-    """The language of this code, loaded on first use; None for one whose names we can't tell."""
-    place = BUILTIN.get(code)
-    if place is None:
+    """Return the language of this code, loaded on first use; None if its names can't be recognised."""
+    entry = BUILTIN.get(code)
+    if entry is None:
         return None
-    module, _, name = place.partition(":")
-    made: Language = getattr(import_module(module), name)()
-    return made
+    module, _, name = entry.partition(":")
+    loaded: Language = getattr(import_module(module), name)()
+    return loaded
