@@ -190,7 +190,7 @@ class House:
             stack.callback(archive_shelf.close)
             stack.callback(derived_shelf.close)
             if not isinstance(archive_shelf, FolderShelf):
-                archive_shelf.carry(self._note_upload)
+                archive_shelf.start_uploads(self._note_upload)
             graph = self._load_graph(writable=True)
             stack.callback(graph.close)
             executor = load("executor", settings.executor.partition(":")[0])(
