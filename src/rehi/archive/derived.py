@@ -29,12 +29,12 @@ _SERIES = "derived"
 
 
 def is_derived(file: str) -> bool:
-    """Whether a file is one of these, by its name."""
+    """Whether a file is a derived one, by its name."""
     return file.startswith(f"{_SERIES}-")
 
 
 class DerivedFiles:
-    """Readings, each as a ``conversion`` record with the text and a ``metadata`` record with all else."""
+    """Keeps readings, each as a ``conversion`` record with the text and a ``metadata`` record with all else."""
 
     def __init__(
         self,
@@ -54,34 +54,37 @@ class DerivedFiles:
 
     @property
     def worker(self) -> str:
-        """Under whose name records are kept."""
+        """The name of the worker, which is in the names of its files."""
         return self._files.worker
 
     def keep(
         self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime, recipe: str = ""
     ) -> RecordRef:
-        """Append both records; one range that covers them. ``recipe`` says what made the reading, with its version."""
+        """Append both records of a reading; return the one range that covers them.
+
+        ``recipe`` says what made the reading, with its version.
+        """
         return self.append(
             write_reading(reading, url=url, digest=digest, body=body, at=at, recipe=recipe, worker=self.worker)
         )
 
     def append(self, records: bytes) -> RecordRef:
-        """Append what ``write_reading`` has made, perhaps in another process."""
+        """Append records made by ``write_reading``, perhaps in another process; return their range."""
         return self._files.append([records])[0]
 
     def read(self, ref: RecordRef) -> Reading:
-        """The reading that was kept; RecordDamaged if it is not as it was written."""
+        """Return the reading at a range; RecordDamaged if it is not as it was written."""
         with self._shelf.open(ref) as stream:
-            text, rest = _read_block(stream, b"", "conversion", ref)
-            facts, _ = _read_block(stream, rest, "metadata", ref)
+            text, held = _read_block(stream, b"", "conversion", ref)
+            facts, _ = _read_block(stream, held, "metadata", ref)
         return _reading(text, facts, ref)
 
     def sync(self) -> None:
-        """All that was kept is on disk for good."""
+        """Bring all that was kept to disk for good."""
         self._shelf.sync()
 
     def forget_tail(self, known_end: Callable[[str], int]) -> None:
-        """Set aside what lies beyond the known ends: it is made again from the archive."""
+        """Set aside what is in the files beyond their known ends: it is made again from the archive."""
         for file, size in self._shelf.files():
             if self._files.owns(file) and size > known_end(file):
                 self._shelf.set_aside(file, known_end(file))
@@ -91,7 +94,7 @@ class DerivedFiles:
 def write_reading(
     reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, recipe: str, worker: str
 ) -> bytes:
-    """Both records of a reading, compressed."""
+    """Return both records of a reading, compressed."""
     date = warc_date(at)
     shared = field_lines(
         (
@@ -116,7 +119,7 @@ def _record(kind: str, identity: tuple[str, ...], shared: str, block: bytes, con
 
 
 def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]:
-    """The block of the next record, checked, and what was read beyond it."""
+    """Return the block of the next record, checked, and the bytes that were read beyond it."""
     member = Member(stream, held)
     try:
         record = Record(io.BufferedReader(member, CHUNK))
@@ -146,41 +149,41 @@ def _facts(reading: Reading) -> bytes:
     }
     try:
         return orjson.dumps(facts)
-    except TypeError:  # half of a surrogate pair somewhere: no encoding can carry it
-        return orjson.dumps(_carriable(facts))
+    except TypeError:  # half of a surrogate pair somewhere, which can't be encoded
+        return orjson.dumps(_encodable(facts))
 
 
-def _carriable(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, Mention):
-        return _carriable(asdict(value))
+        return _encodable(asdict(value))
     if isinstance(value, dict):
-        return {key: _carriable(item) for key, item in value.items()}
-    return [_carriable(item) for item in value] if isinstance(value, tuple) else value
+        return {key: _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _reading(text: bytes, facts: bytes, ref: RecordRef) -> Reading:
+def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
     import orjson
 
     try:
-        said = orjson.loads(facts)
+        facts = orjson.loads(block)
         document = Document(
-            media_type=said["media_type"],
+            media_type=facts["media_type"],
             text=text.decode("utf-8"),
-            title=said["title"],
-            charset=said["charset"],
-            language=said["declared_language"],
-            links=tuple(said["links"]),
-            metadata=tuple((name, value) for name, value in said["metadata"]),
+            title=facts["title"],
+            charset=facts["charset"],
+            language=facts["declared_language"],
+            links=tuple(facts["links"]),
+            metadata=tuple((name, value) for name, value in facts["metadata"]),
         )
-        mentions = tuple(_mention(mention) for mention in said["mentions"])
-        seconds = tuple((name, value) for name, value in said["seconds"])
+        mentions = tuple(_mention(mention) for mention in facts["mentions"])
+        seconds = tuple((name, value) for name, value in facts["seconds"])
     except (ValueError, KeyError, TypeError) as error:
         raise RecordDamaged(f"{ref.file}:{ref.offset}: the annotations can't be read: {error!r}") from error
-    annotations = Annotations(language=said["language"], mentions=mentions)
+    annotations = Annotations(language=facts["language"], mentions=mentions)
     return Reading(document=document, annotations=annotations, seconds=seconds)
 
 
-def _mention(said: dict[str, Any]) -> Mention:
-    return Mention(**{**said, "kind": NameKind(said["kind"]), "lemmas": tuple(said["lemmas"])})
+def _mention(facts: dict[str, Any]) -> Mention:
+    return Mention(**{**facts, "kind": NameKind(facts["kind"]), "lemmas": tuple(facts["lemmas"])})

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from rehi.archive import Archive, Kept, Torn
+from rehi.archive import Archive, KeptVisit, TornPart
 from rehi.errors import (
     AddressDenied,
     ArchiveError,
@@ -83,8 +83,8 @@ class Judge:
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
         found = list(self.archive.recover(self.ledger.known_end))
-        self.ledger.note([complaint(item, now) for item in found if isinstance(item, Torn)])
-        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, Kept)])]
+        self.ledger.note([complaint(item, now) for item in found if isinstance(item, TornPart)])
+        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
         """A visit whose process was killed is remarked on as if it had lived."""
@@ -101,7 +101,7 @@ class Judge:
                 return replace(seen, remark=WrongType(A_PAGE))
         return seen
 
-    def remember(self, kept: Sequence[Kept]) -> list[Visited]:
+    def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
         """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
         digests = {item.digest for item in kept}
         bodies, dropped = dict(self.ledger.find_body(digests)), self.ledger.find_body(digests, dropped=True)
@@ -288,7 +288,7 @@ class Judge:
             return False
         return (now - since).total_seconds() >= self.settings.revisit.gone_after
 
-    def _enter(self, kept: Kept, body: RecordRef | None) -> Visited:
+    def _enter(self, kept: KeptVisit, body: RecordRef | None) -> Visited:
         """A visit that the archive remembers; its resource's history stays as it is, without this visit."""
         target = (normalise(kept.redirect_to) or "") if kept.status in REDIRECTS else ""
         outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
@@ -321,7 +321,7 @@ def _check_status(answer: Answer) -> None:
     raise BadStatus(said)
 
 
-def complaint(torn: Torn, now: datetime) -> Problem:
+def complaint(torn: TornPart, now: datetime) -> Problem:
     """A part of a file that can't be read, as it stands on the problems list."""
     place = (
         "was set aside in the folder torn" if torn.set_aside else "lies in the middle of the file and was left there"
