@@ -77,7 +77,7 @@ class TreeDiff:
 
 
 @dataclass(slots=True)
-class _Comparison:
+class _TreeComparison:
     """The state of a comparison: its options, and the differences so far."""
 
     show: ShowPath
@@ -112,7 +112,7 @@ def compare_trees(
 
     ``hide_single`` leaves the index out of the paths through lists of one item. TooDeep if a tree is nested too deeply.
     """
-    comparison = _Comparison(show, hide_single, most)
+    comparison = _TreeComparison(show, hide_single, most)
     _count_values(old)
     size = _count_values(new)
     _compare(comparison, (), old, new)
@@ -157,7 +157,7 @@ def _is_same(old: Tree, new: Tree) -> bool:
     return _canonical(old) == _canonical(new) if isinstance(new, list | dict) else old == new
 
 
-def _compare(comparison: _Comparison, steps: tuple[Step, ...], old: Tree, new: Tree) -> None:
+def _compare(comparison: _TreeComparison, steps: tuple[Step, ...], old: Tree, new: Tree) -> None:
     if _is_same(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
@@ -181,12 +181,12 @@ def _compare(comparison: _Comparison, steps: tuple[Step, ...], old: Tree, new: T
         comparison.note(steps, PathKind.CHANGED, old, new)
 
 
-def _add(comparison: _Comparison, steps: tuple[Step, ...], value: Tree) -> None:
+def _add(comparison: _TreeComparison, steps: tuple[Step, ...], value: Tree) -> None:
     comparison.different += _count_values(value)
     comparison.note(steps, PathKind.ADDED, NOTHING, value)
 
 
-def _remove(comparison: _Comparison, steps: tuple[Step, ...], value: Tree) -> None:
+def _remove(comparison: _TreeComparison, steps: tuple[Step, ...], value: Tree) -> None:
     comparison.note(steps, PathKind.REMOVED, value, NOTHING)
 
 
@@ -218,7 +218,7 @@ def _key_value(item: Tree, name: str) -> str | None:
 
 
 def _compare_keyed(
-    comparison: _Comparison, steps: tuple[Step, ...], key: str, old: list[Tree], new: list[Tree]
+    comparison: _TreeComparison, steps: tuple[Step, ...], key: str, old: list[Tree], new: list[Tree]
 ) -> None:
     comparison.keys.append(ListKey(path=comparison.show(steps), name=key))
     before = {str(_key_value(item, key)): item for item in old}
@@ -240,7 +240,7 @@ def _fingerprint(value: Tree) -> bytes:
     return printed if len(printed) <= _SHORT else blake2b(printed, digest_size=_SHORT - 1).digest()
 
 
-def _compare_by_index(comparison: _Comparison, steps: tuple[Step, ...], old: list[Tree], new: list[Tree]) -> None:
+def _compare_by_index(comparison: _TreeComparison, steps: tuple[Step, ...], old: list[Tree], new: list[Tree]) -> None:
     alignment = align(
         [_fingerprint(item) for item in old], [_fingerprint(item) for item in new], budget=comparison.left
     )
