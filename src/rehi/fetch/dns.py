@@ -68,7 +68,7 @@ class DnsResolver(Generic[T]):
         answered: list[tuple[T, Addresses | None]] = []
         while not self._answers.empty():
             name, addresses = self._answers.get()
-            if addresses is None:  # a thread has ended, and a name may have come just as it went
+            if addresses is None:  # a thread has ended; a name may have been queued at that moment
                 self._threads -= 1
                 self._start_threads()
                 continue

@@ -35,7 +35,7 @@ _CODE = re.compile(rb"<(!--|script|style|noscript)")
 _CLOSING = {b"!--": b"-->", b"script": b"</script", b"style": b"</style", b"noscript": b"</noscript"}
 _TITLE = re.compile(rb"<title\b[^>]*>([^<]*)")
 _PAGES = ("", "text/html", "application/xhtml+xml", "text/plain")
-# ASCII letters and all octets beyond ASCII are parts of words, digits are digits, a NUL is nothing, the rest is space.
+# ASCII letters and all octets beyond ASCII are parts of words, each digit becomes "0", all else is a blank.
 _LETTERS = bytes(
     octet if octet >= 0x80 or chr(octet).isalpha() else ord("0") if chr(octet).isdigit() else ord(" ")
     for octet in range(256)

@@ -114,7 +114,7 @@ class Transfer:
             self._body = None
 
     def close(self) -> None:
-        """Give the handle back; it must not be in a multi handle any more."""
+        """Close the handle; it must not be in a multi handle any more."""
         self.drop()
         self._close_spare_socket()
         self.curl.close()
@@ -156,7 +156,7 @@ class Transfer:
             http_version=head.http_version,
             request_headers=request.options.with_headers_withheld(request.headers),
             headers=head.headers,
-            # Behind a proxy, nobody here knows where the host is.
+            # Behind a proxy, the address of the host is not known here.
             address="" if request.options.proxy is not None else self.curl.getinfo(pycurl.PRIMARY_IP),
             body=stream,
             size=size,

@@ -16,7 +16,7 @@ from rehi.errors import ArchiveError, RehiError, StoreUnreachable
 
 SHORTEST, LONGEST = 1.0, 60.0  # seconds until the store is tried again; doubled each time
 REFUSED = 3_600.0  # seconds until a file is tried again for which the bucket has other bytes under its name
-LOOK = 30.0  # seconds after which it is looked for marks that another process has made
+LOOK = 30.0  # seconds between two looks for marks that another process has made
 
 Report = Callable[
     [str, RehiError | None], None
