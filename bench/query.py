@@ -16,7 +16,7 @@ from bench.result import Options, Result
 from rehi.app import House
 from rehi.cli.practice import practice_web
 from rehi.desk.adding import enter, read_in
-from rehi.graph import prepare
+from rehi.graph import prepare_query
 from rehi.model.listing import DocumentFilter, Page
 from rehi.settings import load_settings
 
@@ -88,4 +88,4 @@ def _rdflib(house: House, questions: dict[str, str]) -> dict[str, float]:
 
 
 def _ask_rdflib(graph: Graph, text: str) -> int:
-    return len(list(graph.query(prepare(text))))
+    return len(list(graph.query(prepare_query(text))))

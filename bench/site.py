@@ -21,7 +21,7 @@ from rehi.testing.world.charsets import UTF8
 from rehi.testing.world.draw import Draw
 from rehi.testing.world.names import Population
 from rehi.testing.world.pages import Design, Frame, render_page
-from rehi.testing.world.texts import TOPICS, Order, Text, compose
+from rehi.testing.world.texts import TOPICS, Text, TextSpec, compose
 
 ROBOTS = "User-agent: *\nDisallow: /private/\nDisallow: /*?print=\nAllow: /private/open/\n"
 _POOL = 60  # texts of which the pages' paragraphs are taken: writing each page anew would take minutes
@@ -127,7 +127,7 @@ def serve(root: Path, paths: Sequence[str], *, hosts: int, own_server: bool = Fa
 
 def _text(population: Population, number: int) -> Text:
     language = "en" if number % 3 == 2 else "et"
-    order = Order(seed=7, key=f"page {number}", language=language, topic=TOPICS[number % len(TOPICS)], words=400)
+    order = TextSpec(seed=7, key=f"page {number}", language=language, topic=TOPICS[number % len(TOPICS)], words=400)
     return compose(population, order)
 
 

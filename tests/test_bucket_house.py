@@ -131,7 +131,7 @@ class Bucketed:
         """Have the file that is open brought too, as it is when it is large enough."""
         shelf = open_shelf(self.folder / "data" / "archive", self.settings().archive)
         assert isinstance(shelf, BucketShelf)
-        shelf.carry()
+        shelf.start_uploads()
         for file in self.local():
             shelf.seal(file)
         assert shelf.wait(20)

@@ -17,7 +17,7 @@ import pytest
 from warcio.checker import Checker
 
 from rehi.app import House, utc_now
-from rehi.archive import Found
+from rehi.archive import WholeRecord
 from rehi.desk.adding import enter, read_in
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
@@ -286,8 +286,8 @@ def test_a_document_that_takes_too_long_is_set_aside_and_kept(tmp_path: Path) ->
 
 def test_each_file_says_how_its_pages_were_visited(harvested: Harvested, house: House) -> None:
     for walk in house.archive.walks():
-        first = next(walk.through())
-        assert isinstance(first, Found)
+        first = next(walk.records())
+        assert isinstance(first, WholeRecord)
         assert first.fields.kind == "warcinfo"
         lines = first.block.decode().splitlines()
         assert f"http-header-user-agent: {harvested.settings.fetch.user_agent}" in lines

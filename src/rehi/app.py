@@ -163,13 +163,13 @@ class House:
 
     def query(self, text: str, *, media_type: str) -> QueryAnswer:
         """Ask the graph, within the limits that are set; LiesElsewhere if another worker has it."""
-        from rehi.graph import prepare
+        from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
 
         if self.graph_owner:
             raise LiesElsewhere(f"the graph is embedded in the worker {self.graph_owner}: ask there")
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory)
-        return self.graph.query(prepare(text), media_type=media_type, limits=limits)
+        return self.graph.query(prepare_query(text), media_type=media_type, limits=limits)
 
     @cached_property
     def graph_owner(self) -> str:
@@ -236,7 +236,7 @@ class House:
             derived_shelf = self._open_derived()
             for shelf in (archive_shelf, derived_shelf):
                 stack.callback(shelf.close)
-                shelf.carry(self._note_upload)
+                shelf.start_uploads(self._note_upload)
             graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
             executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)

@@ -25,7 +25,7 @@ def make_visit() -> Callable[..., Visit]:
     """A visit that brought ``body``; each is a second later than the one before."""
     made = [0]
 
-    def make_visit(url: str = "http://www.rehemaa.test/", body: bytes = b"<p>Tere", **said: Any) -> Visit:
+    def make_visit(url: str = "http://www.rehemaa.test/", body: bytes = b"<p>Tere", **facts: Any) -> Visit:
         made[0] += 1
         answer: dict[str, Any] = {
             "status": 200,
@@ -38,8 +38,8 @@ def make_visit() -> Callable[..., Visit]:
             "size": len(body),
             "digest": Digest(f"sha256:{hashlib.sha256(body).hexdigest()}"),
         }
-        at = said.pop("at", NOON + timedelta(seconds=made[0]))
-        return Visit(url=url, started_at=at, seconds=0.1, answer=Answer(**{**answer, **said}))
+        at = facts.pop("at", NOON + timedelta(seconds=made[0]))
+        return Visit(url=url, started_at=at, seconds=0.1, answer=Answer(**{**answer, **facts}))
 
     return make_visit
 
@@ -60,9 +60,9 @@ def shelf(folder: Path) -> Iterator[FolderShelf]:
 def open_archive(shelf: FolderShelf) -> Callable[..., Archive]:
     """The archive on the shelf, opened again with each call."""
 
-    def open_archive(**said: Any) -> Archive:
-        given = {"file_bytes": 10**9, "worker": "w1", "software": "rehi/test", "clock": lambda: NOON, **said}
-        return Archive(given.pop("shelf", shelf), **given)
+    def open_archive(**changes: Any) -> Archive:
+        arguments = {"file_bytes": 10**9, "worker": "w1", "software": "rehi/test", "clock": lambda: NOON, **changes}
+        return Archive(arguments.pop("shelf", shelf), **arguments)
 
     return open_archive
 

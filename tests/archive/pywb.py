@@ -20,11 +20,11 @@ import pytest
 def find_pywb(program: str) -> str:
     """The program from the folder that REHI_PYWB names, from beside this Python, or from the path."""
     places = [os.environ.get("REHI_PYWB", ""), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    found = shutil.which(program, path=os.pathsep.join(place for place in places if place))
-    if found is None:
+    executable = shutil.which(program, path=os.pathsep.join(place for place in places if place))
+    if executable is None:
         absent = pytest.fail if os.environ.get("CI") else pytest.skip
         absent(f"pywb is not installed: there is no {program} in REHI_PYWB, beside this Python or in the path")
-    return found
+    return executable
 
 
 def run_pywb(program: str, *words: str, home: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rehi.archive import Archive, Kept, Torn
-from rehi.archive.chain import read_chain, read_link
+from rehi.archive import Archive, KeptVisit, TornPart
+from rehi.archive.chain import read_chain, read_chain_link
 from rehi.archive.delta import LARGE, SPAN, base_step, decode, encode
 from rehi.archive.stored import pack_stored
 from rehi.engines.folder import FolderShelf
@@ -36,10 +36,10 @@ def _versions(count: int, page: bytes = PAGE) -> list[bytes]:
 def keep_all(archive: Archive, make_visit: Callable[..., Visit]) -> Callable[..., list[RecordRef]]:
     """Keep bodies as the versions of one page, one after another."""
 
-    def keep_all(bodies: list[bytes], **said: Any) -> list[RecordRef]:
+    def keep_all(bodies: list[bytes], **facts: Any) -> list[RecordRef]:
         refs: list[RecordRef] = []
         for body in bodies:
-            visit = make_visit(body=body, **said)
+            visit = make_visit(body=body, **facts)
             refs.append(archive.keep_change(visit, base=refs[-1]) if refs else archive.keep(visit))
         archive.sync()
         return refs
@@ -53,7 +53,7 @@ def test_versions_come_back_byte_for_byte_and_take_a_fraction_of_the_room(
     bodies = _versions(30)
     refs = keep_all(bodies)
     assert [archive.open_body(ref).read() for ref in refs] == bodies
-    assert [read_link(shelf, ref).is_delta for ref in refs] == [False] + [True] * 29
+    assert [read_chain_link(shelf, ref).is_delta for ref in refs] == [False] + [True] * 29
     assert sum(ref.length for ref in refs[1:]) < 29 * 600
 
 
@@ -84,7 +84,7 @@ def test_no_version_is_far_from_one_that_is_whole(
     archive: Archive, shelf: FolderShelf, keep_all: Callable[..., list[RecordRef]]
 ) -> None:
     refs = keep_all(_versions(SPAN + 3, PAGE[:600]))
-    depths = [len(read_chain(shelf, read_link(shelf, ref))) - 1 for ref in refs]
+    depths = [len(read_chain(shelf, read_chain_link(shelf, ref))) - 1 for ref in refs]
     assert max(depths) == 12
     assert [number for number, depth in enumerate(depths) if depth == 0] == [0, SPAN]
 
@@ -94,7 +94,7 @@ def test_large_files_have_short_chains(
 ) -> None:
     bodies = _versions(20, random.Random(1).randbytes(LARGE))
     refs = keep_all(bodies)
-    assert max(len(read_chain(shelf, read_link(shelf, ref))) for ref in refs) == 3
+    assert max(len(read_chain(shelf, read_chain_link(shelf, ref))) for ref in refs) == 3
     assert archive.open_body(refs[-1]).read() == bodies[-1]
 
 
@@ -137,7 +137,7 @@ def test_what_is_compressed_already_and_what_is_all_new_is_kept_whole(
 ) -> None:
     images = keep_all(_versions(2), headers=(("Content-Type", "image/png"),))
     others = keep_all([random.Random(seed).randbytes(5_000) for seed in range(2)])
-    assert [read_link(shelf, ref).is_delta for ref in images + others] == [False] * 4
+    assert [read_chain_link(shelf, ref).is_delta for ref in images + others] == [False] * 4
 
 
 def test_an_exact_duplicate_of_a_delta_is_a_revisit_of_it(
@@ -162,7 +162,7 @@ def test_a_version_is_kept_whole_when_what_it_would_stand_on_is_gone(
     refs = keep_all(bodies[:2])
     _flip(folder / refs[0].file, refs[0].offset + refs[0].length // 2)
     ref = archive.keep_change(make_visit(body=bodies[2]), base=refs[1])
-    assert not read_link(shelf, ref).is_delta
+    assert not read_chain_link(shelf, ref).is_delta
     assert archive.open_body(ref).read() == bodies[2]
 
 
@@ -193,9 +193,9 @@ def test_deltas_are_recovered_like_all_else(
     with (folder / refs[0].file).open("ab") as file:
         file.write(pack_stored(b"WARC/1.1\r\nWARC-Type: delta\r\n", b"half")[:-7])
     *kept, torn = open_archive().recover(lambda _: refs[1].end)
-    assert [item.record for item in kept if isinstance(item, Kept)] == refs[2:]
-    assert [item.size for item in kept if isinstance(item, Kept)] == [len(body) for body in bodies[2:]]
-    assert isinstance(torn, Torn)
+    assert [item.record for item in kept if isinstance(item, KeptVisit)] == refs[2:]
+    assert [item.size for item in kept if isinstance(item, KeptVisit)] == [len(body) for body in bodies[2:]]
+    assert isinstance(torn, TornPart)
     assert torn.set_aside
 
 

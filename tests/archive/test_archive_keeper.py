@@ -48,8 +48,8 @@ def test_a_file_begins_by_saying_who_wrote_it(
     archive = open_archive(settings={"operator": "an\r\narchivist"})
     archive.keep(make_visit())
     archive.sync()
-    said = read_files()[0].content.decode()
-    assert said.startswith("software: rehi/test\r\noperator: an archivist\r\nformat: WARC File Format 1.1\r\n")
+    warcinfo = read_files()[0].content.decode()
+    assert warcinfo.startswith("software: rehi/test\r\noperator: an archivist\r\nformat: WARC File Format 1.1\r\n")
     assert [file.name for file in folder.iterdir()] == ["rehi-20240309120000-w1-00001.warc.gz"]
 
 

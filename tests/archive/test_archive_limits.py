@@ -12,7 +12,7 @@ LARGE = """
 import hashlib, resource, sys, tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from rehi.archive import Archive, Kept
+from rehi.archive import Archive, KeptVisit
 from rehi.engines.folder import FolderShelf
 from rehi.model.visit import Answer, Visit
 
@@ -39,7 +39,7 @@ with archive.open_body(ref) as stream:
     while chunk := stream.read(65_536):
         again.update(chunk)
 assert again.digest() == sha.digest()
-kept = [item for item in archive.recover(lambda _: 0) if isinstance(item, Kept)]
+kept = [item for item in archive.recover(lambda _: 0) if isinstance(item, KeptVisit)]
 assert [item.size for item in kept] == [0, size], kept
 print(size // 1_000_000, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rehi.archive import Archive, Kept, Torn
+from rehi.archive import Archive, KeptVisit, TornPart
 from rehi.engines.folder import FolderShelf
 from rehi.model.version import RecordRef
 from rehi.model.visit import Visit
@@ -30,8 +30,8 @@ def unknown(_: str) -> int:
     return 0
 
 
-def kept_by(archive: Archive, known_end: Callable[[str], int] = unknown) -> list[Kept]:
-    return [item for item in archive.recover(known_end) if isinstance(item, Kept)]
+def kept_by(archive: Archive, known_end: Callable[[str], int] = unknown) -> list[KeptVisit]:
+    return [item for item in archive.recover(known_end) if isinstance(item, KeptVisit)]
 
 
 def test_recovery_tells_of_each_visit_what_was_known_of_it(archive: Archive, make_visit: MakeVisit) -> None:
@@ -41,18 +41,18 @@ def test_recovery_tells_of_each_visit_what_was_known_of_it(archive: Archive, mak
     unmodified = make_visit("http://a.test/leht", b"", status=304, headers=())
     refs = [archive.keep(page), archive.keep(moved)]
     refs += [archive.keep_duplicate(visit, body=refs[0]) for visit in (same, unmodified)]
-    found = kept_by(archive)
-    assert [item.record for item in found] == refs
-    assert [item.url for item in found] == [visit.url for visit in (page, moved, same, unmodified)]
-    assert [item.at for item in found] == [visit.started_at for visit in (page, moved, same, unmodified)]
-    assert [item.status for item in found] == [200, 302, 200, 304]
-    assert [item.body for item in found] == [refs[0], refs[1], None, None]
-    assert [item.revisit for item in found] == [False, False, True, True]
-    assert [item.size for item in found] == [4, 0, 4, 0]
-    assert [item.redirect_to for item in found] == ["", "http://a.test/uus", "", ""]
+    kept = kept_by(archive)
+    assert [item.record for item in kept] == refs
+    assert [item.url for item in kept] == [visit.url for visit in (page, moved, same, unmodified)]
+    assert [item.at for item in kept] == [visit.started_at for visit in (page, moved, same, unmodified)]
+    assert [item.status for item in kept] == [200, 302, 200, 304]
+    assert [item.body for item in kept] == [refs[0], refs[1], None, None]
+    assert [item.revisit for item in kept] == [False, False, True, True]
+    assert [item.size for item in kept] == [4, 0, 4, 0]
+    assert [item.redirect_to for item in kept] == ["", "http://a.test/uus", "", ""]
     assert page.answer is not None
-    assert {item.digest for item in (found[0], found[2], found[3])} == {page.answer.digest}
-    assert (found[0].media_type, found[0].headers[0]) == ("text/html; x=y", ("ETag", '"1"'))
+    assert {item.digest for item in (kept[0], kept[2], kept[3])} == {page.answer.digest}
+    assert (kept[0].media_type, kept[0].headers[0]) == ("text/html; x=y", ("ETag", '"1"'))
 
 
 def test_only_what_the_catalogue_does_not_know_is_told(archive: Archive, make_visit: MakeVisit) -> None:
@@ -82,9 +82,11 @@ def test_wherever_the_last_record_is_torn_all_before_it_stays(
     for cut in range(refs[2].offset + 1, refs[2].end):
         file.write_bytes(whole[:cut])
         shelf = FolderShelf(folder)
-        found = list(open_archive(shelf=shelf).recover(lambda _: refs[0].end))
-        assert [item.record for item in found if isinstance(item, Kept)] == [refs[1]]
-        assert found[-1] == Torn(file=file.name, offset=refs[2].offset, length=cut - refs[2].offset, set_aside=True)
+        recovered = list(open_archive(shelf=shelf).recover(lambda _: refs[0].end))
+        assert [item.record for item in recovered if isinstance(item, KeptVisit)] == [refs[1]]
+        assert recovered[-1] == TornPart(
+            file=file.name, offset=refs[2].offset, length=cut - refs[2].offset, set_aside=True
+        )
         assert file.stat().st_size == refs[2].offset
         if cut % 50 == 0:
             assert open_archive(shelf=shelf).keep(make_visit()).file == file.name
@@ -108,9 +110,9 @@ def test_a_tail_of_rubbish_is_set_aside_and_writing_goes_on(
             file.write(tail)
         shelf = FolderShelf(folder)
         archive = open_archive(shelf=shelf)
-        found = list(archive.recover(lambda _, end=end: end))  # type: ignore[misc]
-        assert found[-1] == Torn(file=ref.file, offset=ref.end, length=len(tail), set_aside=True)
-        assert len(found) == (2 if end == 0 else 1)
+        recovered = list(archive.recover(lambda _, end=end: end))  # type: ignore[misc]
+        assert recovered[-1] == TornPart(file=ref.file, offset=ref.end, length=len(tail), set_aside=True)
+        assert len(recovered) == (2 if end == 0 else 1)
         assert archive.keep(make_visit()).file == ref.file
         archive.sync()
         assert len(read_files()) == 5
@@ -129,9 +131,9 @@ def test_damage_in_the_middle_is_left_and_what_follows_is_found(
         at = chance.randrange(refs[1].offset + 60, refs[1].end - 30)
         damaged = whole[:at] + chance.randbytes(20) + whole[at + 20 :]
         file.write_bytes(damaged)
-        found = list(archive.recover(unknown))
-        assert [item.record for item in found if isinstance(item, Kept)] == [refs[0], refs[2], refs[3]]
-        torn = [item for item in found if isinstance(item, Torn)]
+        recovered = list(archive.recover(unknown))
+        assert [item.record for item in recovered if isinstance(item, KeptVisit)] == [refs[0], refs[2], refs[3]]
+        torn = [item for item in recovered if isinstance(item, TornPart)]
         assert [(item.offset, item.set_aside) for item in torn] == [(refs[1].offset, False)]
         assert file.read_bytes() == damaged
     assert archive.keep(make_visit()).file != refs[0].file, "other tools would not find it behind the damage"
@@ -156,8 +158,8 @@ def test_an_archive_inside_a_torn_body_does_not_pose_as_ours(
     for content in (whole[:-5], rotten):
         file.write_bytes(content)
         shelf = FolderShelf(folder)
-        found = list(open_archive(shelf=shelf).recover(unknown))
-        assert not [item for item in found if isinstance(item, Kept)]
+        recovered = list(open_archive(shelf=shelf).recover(unknown))
+        assert not [item for item in recovered if isinstance(item, KeptVisit)]
         shelf.close()
 
 
@@ -176,7 +178,7 @@ WRITER = """
 import hashlib, io, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from rehi.archive import Archive, Kept
+from rehi.archive import Archive, KeptVisit
 from rehi.engines.folder import FolderShelf
 from rehi.model.visit import Answer, Visit
 
@@ -185,7 +187,7 @@ archive = Archive(FolderShelf(folder), file_bytes=400_000, worker="w1", software
                   clock=lambda: datetime.now(UTC))
 known = dict(line.split() for line in Path(sys.argv[4]).read_text().splitlines())
 for item in archive.recover(lambda file: int(known.get(file, 0))):
-    if isinstance(item, Kept):
+    if isinstance(item, KeptVisit):
         print("found", item.url, item.record.file, item.record.offset, item.record.length, flush=True)
 print("begin", flush=True)
 noise = hashlib.shake_256(life.encode()).digest(100_000)
@@ -220,13 +222,13 @@ def test_after_kills_at_any_moment_every_acknowledged_record_is_there_once(
             ends[ref.file] = max(ends.get(ref.file, 0), ref.end)
         known.write_text("".join(f"{file} {end}\n" for file, end in ends.items()))
         lines = _live_and_die(folder, known, life, seconds=chance.uniform(0.0, 0.12))
-        said = [line.split() for line in lines if line.endswith("\n")]
-        kept = {url: RecordRef(file, int(at), int(size)) for word, url, file, at, size in _full(said, "kept")}
-        found = {url: RecordRef(file, int(at), int(size)) for word, url, file, at, size in _full(said, "found")}
-        assert not found.keys() & entered.keys(), "nothing is told twice"
+        words = [line.split() for line in lines if line.endswith("\n")]
+        kept = {url: RecordRef(file, int(at), int(size)) for word, url, file, at, size in _full(words, "kept")}
+        recovered = {url: RecordRef(file, int(at), int(size)) for word, url, file, at, size in _full(words, "found")}
+        assert not recovered.keys() & entered.keys(), "nothing is told twice"
         acknowledged |= kept
-        entered |= found
-        if ["begin"] in said:
+        entered |= recovered
+        if ["begin"] in words:
             assert acknowledged.keys() - kept.keys() <= entered.keys(), "recovery told all that was acknowledged before"
         if chance.random() < 0.5:
             entered |= kept
@@ -245,8 +247,8 @@ def test_after_kills_at_any_moment_every_acknowledged_record_is_there_once(
     assert set(urls) == set(entered)
 
 
-def _full(said: list[list[str]], word: str) -> list[list[str]]:
-    return [line for line in said if line[0] == word and len(line) == 5]
+def _full(words: list[list[str]], word: str) -> list[list[str]]:
+    return [line for line in words if line[0] == word and len(line) == 5]
 
 
 def _live_and_die(folder: Path, known: Path, life: int, *, seconds: float) -> list[str]:

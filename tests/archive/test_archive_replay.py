@@ -57,6 +57,6 @@ def test_pywb_replays_pages_revisits_and_duplicates(
             status, replayed, headers = fetch(f"{at}/{address}")
             assert (address, status, replayed == body) == (address, 200, True)
             assert "Content-Encoding" not in headers
-        for second, said in ((5, 301), (6, 304)):  # pywb shows a server's 304 as it was, for every crawler's archive
-            url = "http://www.rehemaa.test/vana" if said == 301 else "http://www.rehemaa.test/"
-            assert fetch(f"{at}/2024030912000{second}id_/{url}")[:2] == (said, b"")
+        for second, status in ((5, 301), (6, 304)):  # pywb shows a server's 304 as it was, for every crawler's archive
+            url = "http://www.rehemaa.test/vana" if status == 301 else "http://www.rehemaa.test/"
+            assert fetch(f"{at}/2024030912000{second}id_/{url}")[:2] == (status, b"")

@@ -82,10 +82,10 @@ def test_a_line_has_what_a_reader_needs() -> None:
         url='http://www.example.ee/"õ"', at=at, mime="text/html; charset=x", status=200, digest="sha256:ab", length=7,
         offset=12, filename="a.warc.gz",
     )  # fmt: skip
-    key, moment, said = line.split(" ", 2)
+    key, moment, values = line.split(" ", 2)
     assert (key, moment) == ('ee,example)/"%c3%b5"', "20260228233005")
-    assert said.isascii()
-    assert json.loads(said) == {
+    assert values.isascii()
+    assert json.loads(values) == {
         "url": 'http://www.example.ee/"õ"', "mime": "text/html", "status": "200", "digest": "sha256:ab", "length": "7",
         "offset": "12", "filename": "a.warc.gz",
     }  # fmt: skip

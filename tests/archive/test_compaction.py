@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rehi.archive import Archive
-from rehi.archive.chain import read_link
+from rehi.archive.chain import read_chain_link
 from rehi.archive.moves import FollowingShelf
 from rehi.engines.folder import FolderShelf
 from rehi.errors import RecordDamaged, RecordMissing
@@ -139,7 +139,7 @@ def test_what_an_open_file_stands_on_stays(
 ) -> None:
     archive, refs = history
     newest = refs[-1][0]
-    assert read_link(shelf, newest).is_delta
+    assert read_chain_link(shelf, newest).is_delta
     done = _compact(archive, [ref for ref, _ in refs[24:-1]])
     assert done.waiting > 0
     assert archive.open_body(newest).read() == refs[-1][1]

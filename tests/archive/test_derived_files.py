@@ -54,9 +54,9 @@ EMPTY = Reading(document=Document(media_type="text/plain", text=""), annotations
 def open_derived(folder: Path) -> Iterator[Callable[..., DerivedFiles]]:
     shelves: list[FolderShelf] = []
 
-    def open_derived(**said: Any) -> DerivedFiles:
+    def open_derived(**changes: Any) -> DerivedFiles:
         shelves.append(FolderShelf(folder))
-        return DerivedFiles(shelves[-1], worker="w1", clock=lambda: NOON, **said)
+        return DerivedFiles(shelves[-1], worker="w1", clock=lambda: NOON, **changes)
 
     yield open_derived
     for shelf in shelves:

@@ -57,13 +57,13 @@ def records_of(folder: Path) -> list[Any]:
 
     files = sorted(folder.rglob("*.warc.gz"))
     assert Checker(Namespace(inputs=[str(file) for file in files], verbose=False)).process_all() == 0
-    found = []
+    records = []
     for file in files:
         with file.open("rb") as stream:
             for record in ArchiveIterator(stream):
                 record.content = record.content_stream().read()
-                found.append(record)
-    return found
+                records.append(record)
+    return records
 
 
 def field(record: Any, name: str) -> str:
@@ -90,15 +90,17 @@ def test_every_capture_is_a_plain_record_with_its_request(library: Library, tmp_
 
 
 def _types(library: Library) -> list[str]:
-    return [library.house.archive.read_headers(one.record).fields.kind for one in library.captures()]
+    return [library.house.archive.read_headers(capture.record).fields.kind for capture in library.captures()]
 
 
 def test_versions_come_back_byte_for_byte_with_their_headers(library: Library, tmp_path: Path) -> None:
     warc(library, tmp_path / "out")
     by_moment = {
-        field(one, "WARC-Date")[:16]: one for one in records_of(tmp_path / "out") if one.rec_type == "response"
+        field(record, "WARC-Date")[:16]: record
+        for record in records_of(tmp_path / "out")
+        if record.rec_type == "response"
     }
-    bodies = {moment: one.content for moment, one in by_moment.items()}
+    bodies = {moment: record.content for moment, record in by_moment.items()}
     assert bodies == {
         "2024-03-09T12:01": TEXTS[0],
         "2024-03-09T12:02": TEXTS[1],
@@ -115,8 +117,8 @@ def test_versions_come_back_byte_for_byte_with_their_headers(library: Library, t
 def test_a_revisit_refers_to_a_record_of_the_same_export(library: Library, tmp_path: Path) -> None:
     warc(library, tmp_path / "out")
     records = records_of(tmp_path / "out")
-    whole = {field(one, "WARC-Record-ID"): one for one in records if one.rec_type == "response"}
-    revisits = [one for one in records if one.rec_type == "revisit"]
+    whole = {field(record, "WARC-Record-ID"): record for record in records if record.rec_type == "response"}
+    revisits = [record for record in records if record.rec_type == "revisit"]
     for revisit in revisits:
         original = whole[field(revisit, "WARC-Refers-To")]
         for here, there in (
@@ -125,21 +127,21 @@ def test_a_revisit_refers_to_a_record_of_the_same_export(library: Library, tmp_p
             ("WARC-Payload-Digest", "WARC-Payload-Digest"),
         ):
             assert field(revisit, here) == field(original, there)
-    profiles = Counter(field(one, "WARC-Profile").rpartition("/")[2] for one in revisits)
+    profiles = Counter(field(record, "WARC-Profile").rpartition("/")[2] for record in revisits)
     assert profiles == {"identical-payload-digest": len(revisits) - 1, "server-not-modified": 1}
 
 
 def test_what_refers_to_something_outside_the_export_is_written_whole(library: Library, tmp_path: Path) -> None:
     (_, _, unmodified, *_) = library.captures(url=PAGE)
     warc(library, tmp_path / "out", url=PAGE, since=unmodified.at, until=unmodified.at)
-    (response,) = [one for one in records_of(tmp_path / "out") if one.rec_type == "response"]
+    (response,) = [record for record in records_of(tmp_path / "out") if record.rec_type == "response"]
     assert response.content == TEXTS[1]
     assert (response.http_headers.get_statuscode(), response.http_headers.get_header("Content-Type")) == (
         "200", "text/html; charset=utf-8",
     )  # fmt: skip
     *_, again = library.captures(url=PAGE)
     warc(library, tmp_path / "again", url=PAGE, since=again.at)
-    (response,) = [one for one in records_of(tmp_path / "again") if one.rec_type == "response"]
+    (response,) = [record for record in records_of(tmp_path / "again") if record.rec_type == "response"]
     assert response.content == TEXTS[0]
 
 
@@ -147,13 +149,13 @@ def test_files_are_rolled_at_a_size_and_their_index_is_sorted(library: Library, 
     export(library.house, ExportKind.WARC, tmp_path / "out", CaptureFilter(), file_bytes=2_000)
     files = sorted(path.name for path in (tmp_path / "out").glob("*.warc.gz"))
     assert len(files) >= 3
-    assert [one.rec_type for one in records_of(tmp_path / "out")].count("warcinfo") == len(files)
+    assert [record.rec_type for record in records_of(tmp_path / "out")].count("warcinfo") == len(files)
     lines = (tmp_path / "out" / "index.cdxj").read_bytes().splitlines()
     assert lines == sorted(lines)
     assert len(lines) == 9
     for line in lines:
-        key, moment, said = line.split(b" ", 2)
-        place = json.loads(said)
+        key, moment, values = line.split(b" ", 2)
+        place = json.loads(values)
         with (tmp_path / "out" / place["filename"]).open("rb") as file:
             file.seek(int(place["offset"]))
             plain = gzip.decompress(file.read(int(place["length"])))
@@ -170,8 +172,8 @@ def test_a_package_says_what_it_holds(library: Library, tmp_path: Path) -> None:
         assert package.testzip() is None
         described = json.loads(package.read("datapackage.json"))
         digest = json.loads(package.read("datapackage-digest.json"))
-        said = {one["path"]: (one["hash"], one["bytes"]) for one in described["resources"]}
-        found = {
+        listed = {resource["path"]: (resource["hash"], resource["bytes"]) for resource in described["resources"]}
+        held = {
             entry.filename: (f"sha256:{hashlib.sha256(package.read(entry)).hexdigest()}", entry.file_size)
             for entry in package.infolist()
         }
@@ -180,9 +182,9 @@ def test_a_package_says_what_it_holds(library: Library, tmp_path: Path) -> None:
         _, *places = package.read("indexes/index.idx").decode().splitlines()
         pages = [json.loads(line) for line in package.read("pages/pages.jsonl").splitlines()]
         package.extractall(tmp_path / "unpacked")
-    assert digest == {"path": "datapackage.json", "hash": found.pop("datapackage.json")[0]}
-    assert found.pop("datapackage-digest.json")
-    assert found == said
+    assert digest == {"path": "datapackage.json", "hash": held.pop("datapackage.json")[0]}
+    assert held.pop("datapackage-digest.json")
+    assert held == listed
     assert (described["profile"], described["wacz_version"], set(stored)) == ("data-package", "1.1.1", {0})
     assert len(lines) == 9
     assert lines == sorted(lines)
@@ -200,16 +202,16 @@ def test_the_index_of_a_large_package_is_cut_into_blocks() -> None:
     meta, *places = write_in_blocks(lines, packed)
     assert json.loads(meta.split(" ", 2)[2]) == {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}
     assert len(places) == 3
-    found = []
+    lines_read = []
     for place in places:
-        key, moment, said = place.split(" ", 2)
-        where = json.loads(said)
-        part = packed.getvalue()[where["offset"] :][: where["length"]]
-        assert where["digest"] == f"sha256:{hashlib.sha256(part).hexdigest()}"
+        key, moment, values = place.split(" ", 2)
+        entry = json.loads(values)
+        part = packed.getvalue()[entry["offset"] :][: entry["length"]]
+        assert entry["digest"] == f"sha256:{hashlib.sha256(part).hexdigest()}"
         block = gzip.decompress(part).decode().splitlines()
         assert block[0].startswith(f"{key} {moment} ")
-        found += block
-    assert found == lines
+        lines_read += block
+    assert lines_read == lines
 
 
 def test_what_is_damaged_or_dropped_is_left_out_and_named(library: Library, tmp_path: Path) -> None:
@@ -228,7 +230,7 @@ def test_what_is_damaged_or_dropped_is_left_out_and_named(library: Library, tmp_
         (reason,) = exported.reasons
         assert DATA in reason
         assert str(data.record.offset) in reason
-    assert DATA not in {field(one, "WARC-Target-URI") for one in records_of(tmp_path / "out")}
+    assert DATA not in {field(record, "WARC-Target-URI") for record in records_of(tmp_path / "out")}
     with pytest.raises(NotFound, match=r"none of what matches can be read \(1 visits\)"):
         warc(library, tmp_path / "none", url=DATA)
     assert not (tmp_path / "none").exists()

@@ -51,21 +51,28 @@ def test_pywb_replays_every_version_of_an_export(tmp_path: Path) -> None:
     with open_library(tmp_path / "data") as library:
         fill(library)
         archive = library.house.archive
-        kinds = [archive.read_headers(one.record).fields.kind for one in library.captures()]
+        kinds = [archive.read_headers(capture.record).fields.kind for capture in library.captures()]
         assert kinds.count("delta") >= 5  # else this test says little
         export(library.house, ExportKind.WARC, folder, CaptureFilter(), file_bytes=2_000)
         export(library.house, ExportKind.WACZ, package, CaptureFilter(), file_bytes=2_000)
         captures = library.captures()
-        bodies = {one.digest: archive.open_body(one.body).read() for one in captures if one.body is not None}
+        bodies = {
+            capture.digest: archive.open_body(capture.body).read() for capture in captures if capture.body is not None
+        }
     with replaying(tmp_path / "pywb", folder, package) as at:
         for collection in ("warc", "wacz"):
-            for one in captures:
-                status, replayed, _ = fetch(f"{at}/{collection}/{one.at:%Y%m%d%H%M%S}id_/{one.url}")
-                if one.status != 200:  # pywb shows a redirect and a server's 304 as they were
-                    assert (one.url, status, replayed) == (one.url, one.status, b"")
+            for capture in captures:
+                status, replayed, _ = fetch(f"{at}/{collection}/{capture.at:%Y%m%d%H%M%S}id_/{capture.url}")
+                if capture.status != 200:  # pywb shows a redirect and a server's 304 as they were
+                    assert (capture.url, status, replayed) == (capture.url, capture.status, b"")
                 else:
-                    assert (one.url, one.at, status, replayed == bodies[one.digest]) == (one.url, one.at, 200, True)
-    assert len([one for one in captures if one.outcome is Outcome.NEW]) == 13
+                    assert (capture.url, capture.at, status, replayed == bodies[capture.digest]) == (
+                        capture.url,
+                        capture.at,
+                        200,
+                        True,
+                    )
+    assert len([capture for capture in captures if capture.outcome is Outcome.NEW]) == 13
     _compare_with_own_index(folder, tmp_path / "theirs.cdxj")
 
 
@@ -77,7 +84,7 @@ def _compare_with_own_index(folder: Path, target: Path) -> None:
         [(*line.split(" ", 2)[:2], json.loads(line.split(" ", 2)[2])) for line in path.read_text().splitlines()]
         for path in (folder / FolderWarcs.INDEX, target)
     )
-    for _, _, said in ours:
-        if said["mime"] == REVISIT:
-            del said["status"]  # which pywb leaves out
+    for _, _, values in ours:
+        if values["mime"] == REVISIT:
+            del values["status"]  # which pywb leaves out
     assert ours == theirs

@@ -46,7 +46,7 @@ def furnish(keeper: Keeper) -> None:
         keeper.new(JSON, text.encode(), at(days), media_type="application/json")
     item = "<item><guid>{0}</guid><title>{1}</title></item>"
     for days, items in enumerate([[(1, "Kevad"), (2, "Suvi")], [(2, "Suvi läbi"), (3, "Sügis")]]):
-        inside = "".join(item.format(*one) for one in items)
+        inside = "".join(item.format(*values) for values in items)
         feed = f'<?xml version="1.0"?><rss version="2.0"><channel><title>U</title>{inside}</channel></rss>'
         keeper.new(FEED, feed.encode(), at(days), media_type="application/rss+xml")
     for days, text in enumerate(["a\nb\nc\n", "a\nB\nc\nd\n"]):

@@ -46,8 +46,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield opened
 
 
-def shown(found: Comparison) -> list[tuple[str, str]]:
-    return [(line.kind.value, "".join(piece.text for piece in line.pieces)) for line in found.lines]
+def shown(comparison: Comparison) -> list[tuple[str, str]]:
+    return [(line.kind.value, "".join(piece.text for piece in line.pieces)) for line in comparison.lines]
 
 
 @pytest.mark.parametrize(
@@ -99,33 +99,33 @@ def test_what_has_one_version_or_none_can_not_be_compared(house: House) -> None:
 
 
 def test_a_page_is_compared_by_its_text(house: House) -> None:
-    found = compare(house, PAGE, "1")
-    assert found.kind is Family.TEXT
-    assert found.tally is not None
-    assert (found.tally.added, found.tally.removed, found.tally.changed) == (1, 0, 1)
-    kinds = [kind for kind, _ in shown(found)]
+    comparison = compare(house, PAGE, "1")
+    assert comparison.kind is Family.TEXT
+    assert comparison.tally is not None
+    assert (comparison.tally.added, comparison.tally.removed, comparison.tally.changed) == (1, 0, 1)
+    kinds = [kind for kind, _ in shown(comparison)]
     assert kinds.count("changed") == kinds.count("added") == 1
-    assert not any("<p>" in text for _, text in shown(found))
-    assert (found.old.number, found.old.stamp, found.new.number) == (1, "20260301120000", 3)
+    assert not any("<p>" in text for _, text in shown(comparison))
+    assert (comparison.old.number, comparison.old.stamp, comparison.new.number) == (1, "20260301120000", 3)
 
 
 def test_names_that_appeared_and_vanished(house: House) -> None:
-    found = compare(house, PAGE, "1", names=True)
-    assert found.names is not None
-    assert {one.name for one in found.names.vanished} == {"Katrin Paio"}
-    assert {"Tõnu Õunapuu", "Mari Maasikas"} <= {one.name for one in found.names.appeared}
-    assert found.names.stayed >= 1
+    comparison = compare(house, PAGE, "1", names=True)
+    assert comparison.names is not None
+    assert {identity.name for identity in comparison.names.vanished} == {"Katrin Paio"}
+    assert {"Tõnu Õunapuu", "Mari Maasikas"} <= {identity.name for identity in comparison.names.appeared}
+    assert comparison.names.stayed >= 1
     alone, notes = compare_names_only(house, PAGE, "1")
-    assert (alone, notes) == (found.names, [])
+    assert (alone, notes) == (comparison.names, [])
     none, notes = compare_names_only(house, BINARY)
     assert none is None
     assert len(notes) == 1
 
 
 def test_a_table_is_compared_by_row_and_column(house: House) -> None:
-    found = compare(house, TABLE)
-    assert found.kind is Family.TABLE
-    table = found.table
+    comparison = compare(house, TABLE)
+    assert comparison.kind is Family.TABLE
+    table = comparison.table
     assert table is not None
     assert table.key.columns == ("kood",)
     assert table.schema.added == ("pindala",)
@@ -137,9 +137,9 @@ def test_a_table_is_compared_by_row_and_column(house: House) -> None:
 
 
 def test_each_row_knows_since_when_it_is_so(house: House) -> None:
-    found = compare(house, TABLE, blame=True)
-    assert found.blame is not None
-    assert [(row.cells[0], row.version, row.beginning) for row in found.blame] == [
+    comparison = compare(house, TABLE, blame=True)
+    assert comparison.blame is not None
+    assert [(row.cells[0], row.version, row.beginning) for row in comparison.blame] == [
         ("103", 3, Beginning.CHANGED),  # the area came with the third
         ("101", 3, Beginning.CHANGED),
         ("104", 3, Beginning.APPEARED),
@@ -154,9 +154,9 @@ def test_each_row_knows_since_when_it_is_so(house: House) -> None:
 
 
 def test_json_and_feeds_are_compared_by_path(house: House) -> None:
-    found = compare(house, JSON).tree
-    assert found is not None
-    assert [(change.kind.value, change.path) for change in found.changes] == [
+    diff = compare(house, JSON).tree
+    assert diff is not None
+    assert [(change.kind.value, change.path) for change in diff.changes] == [
         ("changed", "$.asutused[id=2].nimi"),
         ("added", "$.asutused[id=3]"),
         ("removed", "$.asutused[id=1]"),
@@ -172,11 +172,11 @@ def test_plain_text_is_compared_line_by_line(house: House) -> None:
 
 
 def test_bytes_have_sizes_and_digests(house: House) -> None:
-    found = compare(house, BINARY)
-    assert found.kind is Family.BYTES
-    assert not found.identical
-    assert found.old.digest != found.new.digest
-    assert found.tally is None
+    comparison = compare(house, BINARY)
+    assert comparison.kind is Family.BYTES
+    assert not comparison.identical
+    assert comparison.old.digest != comparison.new.digest
+    assert comparison.tally is None
 
 
 def test_what_is_not_what_it_was_is_compared_as_text(house: House) -> None:
@@ -187,10 +187,10 @@ def test_what_is_not_what_it_was_is_compared_as_text(house: House) -> None:
 
 
 def test_other_markup_around_the_same_text_is_told(house: House) -> None:
-    found = compare(house, MARKUP)
-    assert found.tally is not None
-    assert found.tally.different == 0
-    assert "all lines are the same" in found.notes[0]
+    comparison = compare(house, MARKUP)
+    assert comparison.tally is not None
+    assert comparison.tally.different == 0
+    assert "all lines are the same" in comparison.notes[0]
 
 
 def test_keys_and_blame_are_for_tables(house: House) -> None:
@@ -202,10 +202,10 @@ def test_keys_and_blame_are_for_tables(house: House) -> None:
 
 
 def test_no_more_is_shown_than_was_asked_for(house: House) -> None:
-    found = compare(house, EVIL, most=1, blame=True)
-    assert found.blame is not None
-    assert len(found.blame) == 1
-    assert not found.complete
+    comparison = compare(house, EVIL, most=1, blame=True)
+    assert comparison.blame is not None
+    assert len(comparison.blame) == 1
+    assert not comparison.complete
     assert compare(house, EVIL).complete
 
 
@@ -228,9 +228,9 @@ def test_large_and_hostile_bodies_are_compared_within_seconds_or_refused(tmp_pat
         keeper.close()
         began = time.monotonic()
         for name, complete in (("t.csv", False), ("m.json", False), ("n.xml", False), ("l.txt", True)):
-            found = compare(house, f"http://kuri.test/{name}", most=100)
-            assert found.tally is not None
-            assert found.complete is complete
+            comparison = compare(house, f"http://kuri.test/{name}", most=100)
+            assert comparison.tally is not None
+            assert comparison.complete is complete
         assert time.monotonic() - began < 40
 
 
@@ -263,12 +263,12 @@ def test_real_histories_of_tables(tmp_path: Path) -> None:
                 taken = datetime.fromtimestamp(int(member.name.partition("_")[0]), UTC)
                 keeper.new(url, stream.read(), taken, media_type="text/csv")
         keeper.close()
-        found = compare(house, url, "1", blame=True)
-    assert found.table is not None
-    assert found.blame is not None
-    assert found.table.key.columns == ("Symbol",)
-    assert len(found.table.changed) > 50
-    assert len({row.version for row in found.blame}) > 5
+        comparison = compare(house, url, "1", blame=True)
+    assert comparison.table is not None
+    assert comparison.blame is not None
+    assert comparison.table.key.columns == ("Symbol",)
+    assert len(comparison.table.changed) > 50
+    assert len({row.version for row in comparison.blame}) > 5
 
 
 def test_bytes_that_were_dropped_are_not_compared(house: House) -> None:

@@ -67,7 +67,7 @@ def test_repeated_items_are_matched_as_well_as_can_be() -> None:
     chance = random.Random(5)
     for _ in range(100):
         old, new = ([chance.randrange(2) for _ in range(chance.randrange(20))] for _ in range(2))
-        unique_in_both = {one for one in (0, 1) if old.count(one) == new.count(one) == 1}
+        unique_in_both = {item for item in (0, 1) if old.count(item) == new.count(item) == 1}
         if not unique_in_both:
             assert matched(old, new) == longest_common(old, new)
 

@@ -30,8 +30,8 @@ def applied(old: Table, diff: TableDiff) -> Counter[tuple[str, ...]]:
     rows = []
     for number, row in enumerate(old.rows, start=1):
         if number not in gone:
-            said = changes.get(number, {})
-            rows.append(tuple(said.get(name, row[at]) for name, at in zip(shared, places, strict=True)))
+            cells = changes.get(number, {})
+            rows.append(tuple(cells.get(name, row[at]) for name, at in zip(shared, places, strict=True)))
     new_places = [diff.columns.index(name) for name in shared]
     rows += [tuple(row.cells[at] for at in new_places) for row in diff.added]
     return Counter(rows)
@@ -40,7 +40,7 @@ def applied(old: Table, diff: TableDiff) -> Counter[tuple[str, ...]]:
 cell = st.sampled_from(["", "a", "b", "7", "Võru"])
 plain_rows = st.lists(st.tuples(cell, cell, cell), max_size=12)
 keyed_rows = st.dictionaries(st.integers(0, 20).map(str), st.tuples(cell, cell), max_size=12).map(
-    lambda found: [(key, *cells) for key, cells in found.items()]
+    lambda rows: [(key, *cells) for key, cells in rows.items()]
 )
 
 
@@ -88,7 +88,7 @@ def test_the_key_is_guessed_and_cells_are_shown_before_and_after() -> None:
     assert "guessed" in diff.key.why
     (changed,) = diff.changed
     assert changed.label == ("VR",)
-    assert [(one.column, one.old, one.new) for one in changed.cells] == [
+    assert [(cell.column, cell.old, cell.new) for cell in changed.cells] == [
         ("Nimi", "Võru", "Võru linn"),
         ("elanikke", "12", "13"),
     ]
@@ -217,7 +217,7 @@ def test_each_row_is_known_to_be_as_it_is_since_a_version() -> None:
         table("id,v\na,1\nb,2\nc,1\nd,9\n"),
     ]
     origins = blame(history[-1], ["id"], history[-2::-1])
-    assert [(one.steps, one.beginning) for one in origins] == [
+    assert [(origin.steps, origin.beginning) for origin in origins] == [
         (2, Beginning.FIRST),
         (1, Beginning.CHANGED),
         (1, Beginning.APPEARED),
@@ -227,7 +227,7 @@ def test_each_row_is_known_to_be_as_it_is_since_a_version() -> None:
 
 def test_blame_without_a_key_goes_by_whole_rows_and_a_missing_column_is_empty() -> None:
     origins = blame(table("x,y,z\na,b,\nc,d,e\n"), [], [table("x,y\na,b\nc,d\n")])
-    assert [one.beginning for one in origins] == [Beginning.FIRST, Beginning.APPEARED]
+    assert [origin.beginning for origin in origins] == [Beginning.FIRST, Beginning.APPEARED]
 
 
 def test_blame_reads_no_further_than_it_must() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rehi.compare import (
     LineKind,
-    Part,
+    LinePart,
     TextDiff,
     compare_texts,
     lay_out,
@@ -36,7 +36,8 @@ def inverted(diff: TextDiff) -> TextDiff:
     from dataclasses import replace
 
     changes = tuple(
-        replace(one, old=one.new, new=one.old, old_at=one.new_at, new_at=one.old_at) for one in diff.changes
+        replace(change, old=change.new, new=change.old, old_at=change.new_at, new_at=change.old_at)
+        for change in diff.changes
     )
     return replace(diff, changes=changes, added=diff.removed, removed=diff.added)
 
@@ -56,18 +57,18 @@ def test_the_changes_make_the_new_text_from_the_old_and_back(old: list[str], new
 @settings(max_examples=100, deadline=None)
 def test_the_layout_holds_both_texts(old: list[str], new: list[str], context: int) -> None:
     shown_old, shown_new = [], []
-    for one in lay_out(old, compare_texts(old, new), context=context):
-        if one.kind is LineKind.FOLDED:
-            shown_old += old[one.old - 1 : one.old - 1 + one.count]
-            shown_new += new[one.new - 1 : one.new - 1 + one.count]
+    for line in lay_out(old, compare_texts(old, new), context=context):
+        if line.kind is LineKind.FOLDED:
+            shown_old += old[line.old - 1 : line.old - 1 + line.count]
+            shown_new += new[line.new - 1 : line.new - 1 + line.count]
             continue
-        before = "".join(piece.text for piece in one.pieces if piece.part is not Part.ADDED)
-        after = "".join(piece.text for piece in one.pieces if piece.part is not Part.REMOVED)
-        if one.old:
-            assert one.old == len(shown_old) + 1
+        before = "".join(piece.text for piece in line.pieces if piece.part is not LinePart.ADDED)
+        after = "".join(piece.text for piece in line.pieces if piece.part is not LinePart.REMOVED)
+        if line.old:
+            assert line.old == len(shown_old) + 1
             shown_old.append(before)
-        if one.new:
-            assert one.new == len(shown_new) + 1
+        if line.new:
+            assert line.new == len(shown_new) + 1
             shown_new.append(after)
     assert (shown_old, shown_new) == (old, new)
 
@@ -76,8 +77,8 @@ def test_the_layout_holds_both_texts(old: list[str], new: list[str], context: in
 @settings(max_examples=100, deadline=None)
 def test_marked_words_are_both_lines(old: str, new: str) -> None:
     pieces = mark_words(old, new)
-    assert "".join(piece.text for piece in pieces if piece.part is not Part.ADDED) == old
-    assert "".join(piece.text for piece in pieces if piece.part is not Part.REMOVED) == new
+    assert "".join(piece.text for piece in pieces if piece.part is not LinePart.ADDED) == old
+    assert "".join(piece.text for piece in pieces if piece.part is not LinePart.REMOVED) == new
 
 
 def test_a_word_that_changed_is_marked_and_the_rest_is_folded() -> None:
@@ -85,24 +86,24 @@ def test_a_word_that_changed_is_marked_and_the_rest_is_folded() -> None:
     new = list(old)
     old[25], new[25] = "Vallavanem on Katrin Paio.", "Vallavanem on Tõnu Õun."
     laid = list(lay_out(old, compare_texts(old, new)))
-    assert [(one.kind, one.count) for one in laid if one.kind is not LineKind.SAME] == [
+    assert [(line.kind, line.count) for line in laid if line.kind is not LineKind.SAME] == [
         (LineKind.FOLDED, 23),
         (LineKind.CHANGED, 0),
         (LineKind.FOLDED, 22),
     ]
-    changed = next(one for one in laid if one.kind is LineKind.CHANGED)
+    changed = next(line for line in laid if line.kind is LineKind.CHANGED)
     assert [(piece.part, piece.text) for piece in changed.pieces] == [
-        (Part.SAME, "Vallavanem on "),
-        (Part.REMOVED, "Katrin Paio"),
-        (Part.ADDED, "Tõnu Õun"),
-        (Part.SAME, "."),
+        (LinePart.SAME, "Vallavanem on "),
+        (LinePart.REMOVED, "Katrin Paio"),
+        (LinePart.ADDED, "Tõnu Õun"),
+        (LinePart.SAME, "."),
     ]
     assert (changed.old, changed.new) == (26, 26)
 
 
 def test_lines_that_have_nothing_in_common_are_removed_and_added() -> None:
     diff = compare_texts(["üks kaks kolm"], ["neli viis kuus"])
-    assert [one.kind for one in lay_out(["üks kaks kolm"], diff)] == [LineKind.REMOVED, LineKind.ADDED]
+    assert [line.kind for line in lay_out(["üks kaks kolm"], diff)] == [LineKind.REMOVED, LineKind.ADDED]
 
 
 def test_blank_lines_do_not_count() -> None:
@@ -112,4 +113,4 @@ def test_blank_lines_do_not_count() -> None:
 def test_a_line_without_end_is_shown_in_part() -> None:
     old, new = ["x y " * 50_000], ["x z " * 50_000]
     laid = list(lay_out(old, compare_texts(old, new)))
-    assert sum(len(piece.text) for one in laid for piece in one.pieces) < 50_000
+    assert sum(len(piece.text) for line in laid for piece in line.pieces) < 50_000

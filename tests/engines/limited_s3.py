@@ -83,11 +83,11 @@ class _Handler(BaseHTTPRequestHandler):
         return self._answer(200, body, etag=body)
 
     def _list(self, prefix: str) -> None:
-        found = [(key, body) for key, body in self.store.objects.items() if key.startswith(prefix)]
+        objects = [(key, body) for key, body in self.store.objects.items() if key.startswith(prefix)]
         rows = "".join(
             f"<Contents><Key>{key}</Key><LastModified>2026-03-02T08:00:00Z</LastModified><Size>{len(body)}</Size>"
             f"<ETag>{hashlib.md5(body).hexdigest()}</ETag></Contents>"
-            for key, body in found
+            for key, body in objects
             if "/" not in key[len(prefix) :]
         )
         self._answer(200, f"<ListBucketResult>{rows}<IsTruncated>false</IsTruncated></ListBucketResult>".encode())

@@ -48,10 +48,10 @@ def open_bucket(store: Store, tmp_path: Path) -> Iterator[OpenShelf]:
     """Shelves of that prefix, each with a local folder of a given name."""
     opened: list[BucketShelf] = []
 
-    def open_bucket(folder: str = "here", *, carries: bool = True, local_bytes: int = 0) -> BucketShelf:
+    def open_bucket(folder: str = "here", *, uploads: bool = True, local_bytes: int = 0) -> BucketShelf:
         opened.append(BucketShelf(store, tmp_path / folder, local_bytes=local_bytes))
-        if carries:
-            opened[-1].carry()
+        if uploads:
+            opened[-1].start_uploads()
         return opened[-1]
 
     yield open_bucket
@@ -72,7 +72,7 @@ class TestBucketShelfThatBringsNothing(ShelfContract):
 
     @pytest.fixture
     def open_shelf(self, open_bucket: OpenShelf) -> Callable[[], Shelf]:
-        return lambda: open_bucket(carries=False)
+        return lambda: open_bucket(uploads=False)
 
 
 def read(shelf: Shelf, ref: RecordRef) -> bytes:
@@ -95,7 +95,7 @@ def test_a_sealed_file_goes_to_the_bucket_and_is_read_from_there_by_range(
     assert shelf.wait(10)
     shelf.sync()
     assert local_names(tmp_path) == ["b.warc.gz"]
-    elsewhere = open_bucket("elsewhere", carries=False)
+    elsewhere = open_bucket("elsewhere", uploads=False)
     assert [read(elsewhere, ref) for ref in refs] == [read(shelf, ref) for ref in refs] == content
     assert elsewhere.files() == [("a.warc.gz", 3_000)]
     assert shelf.files() == [("a.warc.gz", 3_000), ("b.warc.gz", 4)]
@@ -160,7 +160,7 @@ def test_a_copy_that_the_bucket_has_lost_is_brought_again_and_not_removed(
 
 
 def test_nothing_is_appended_to_a_sealed_file(open_bucket: OpenShelf, tmp_path: Path) -> None:
-    shelf = open_bucket(carries=False)
+    shelf = open_bucket(uploads=False)
     shelf.append("a.bin", [b"whole"])
     shelf.seal("a.bin")
     with pytest.raises(ArchiveError, match="sealed"):
@@ -171,8 +171,8 @@ def test_nothing_is_appended_to_a_sealed_file(open_bucket: OpenShelf, tmp_path: 
     assert open_bucket().wait(10)
     for folder in ("here", "elsewhere"):
         with pytest.raises(ArchiveError, match="nothing can be appended"):
-            open_bucket(folder, carries=False).append("a.bin", [b"more"])
-    assert open_bucket("elsewhere", carries=False).files() == [("a.bin", 5)]
+            open_bucket(folder, uploads=False).append("a.bin", [b"more"])
+    assert open_bucket("elsewhere", uploads=False).files() == [("a.bin", 5)]
 
 
 def test_an_object_of_other_bytes_is_named_and_the_local_file_stays(
@@ -180,24 +180,24 @@ def test_an_object_of_other_bytes_is_named_and_the_local_file_stays(
 ) -> None:
     store.write("a.bin", b"theirs!")
     store.write("same.bin", b"the same bytes")
-    told: list[tuple[str, RehiError | None]] = []
+    reports: list[tuple[str, RehiError | None]] = []
     here = BucketShelf(store, tmp_path / "here")
     local = FolderShelf(tmp_path / "here")
     for name, text in (("a.bin", b"ours..."), ("same.bin", b"the same bytes"), ("z.bin", b"ours")):
         local.append(name, [text])
         local.seal(name)
         here.seal(name)
-    here.carry(lambda file, error: told.append((file, error)))
+    here.start_uploads(lambda file, error: reports.append((file, error)))
     assert not here.wait(10)
     with pytest.raises(EngineError, match=r"a\.bin stays in the data folder"):
         here.check()
     assert local_names(tmp_path) == ["a.bin"]
-    assert [(file, type(error)) for file, error in told] == [
+    assert [(file, type(error)) for file, error in reports] == [
         (store.uri, type(None)), ("a.bin", ObjectDiffers), ("same.bin", type(None)), ("z.bin", type(None)),
     ]  # fmt: skip
-    assert "other bytes under the name a.bin" in here.troubles()[0][1]
+    assert "other bytes under the name a.bin" in here.upload_errors()[0][1]
     assert read(here, RecordRef("a.bin", 0, 7)) == b"ours..."
-    assert read(open_bucket("elsewhere", carries=False), RecordRef("a.bin", 0, 7)) == b"theirs!"
+    assert read(open_bucket("elsewhere", uploads=False), RecordRef("a.bin", 0, 7)) == b"theirs!"
     here.close()
 
 
@@ -207,11 +207,11 @@ def test_a_file_that_is_put_again_is_replaced_in_the_bucket(open_bucket: OpenShe
         shelf.put("a.cdxj", [text])
     assert shelf.wait(10)
     assert store.list()[0].size == 8
-    assert read(open_bucket("elsewhere", carries=False), RecordRef("a.cdxj", 0, 8)) == b"the last"
+    assert read(open_bucket("elsewhere", uploads=False), RecordRef("a.cdxj", 0, 8)) == b"the last"
 
 
 def test_what_another_process_brings_is_seen_at_once(open_bucket: OpenShelf, tmp_path: Path) -> None:
-    reader, writer = open_bucket("reader", carries=False), open_bucket("writer")
+    reader, writer = open_bucket("reader", uploads=False), open_bucket("writer")
     for number in range(3):
         ref = RecordRef(f"{number}.bin", 0, 4)
         with pytest.raises(RecordMissing):
@@ -233,7 +233,7 @@ def test_what_lay_in_the_folder_before_there_was_a_bucket_is_brought(open_bucket
     folder.close()
     assert open_bucket().wait(10)
     assert local_names(tmp_path) == ["rehi-2.warc.gz"]
-    assert [name for name, _ in open_bucket("elsewhere", carries=False).files()] == [
+    assert [name for name, _ in open_bucket("elsewhere", uploads=False).files()] == [
         "moves-00001.txt", "rehi-1.cdxj", "rehi-1.warc.gz",
     ]  # fmt: skip
 
@@ -260,7 +260,7 @@ def test_while_the_server_is_away_files_pile_up_and_afterwards_they_are_brought(
             shelf.files()
         with pytest.raises(StoreUnreachable, match="removing"):
             shelf.remove("b.bin")
-        assert [file for file, _ in shelf.troubles()] == ["b.bin"]
+        assert [file for file, _ in shelf.upload_errors()] == ["b.bin"]
         with pytest.raises(EngineError, match="nobody answers"):
             open_bucket("elsewhere")
     finally:
@@ -270,7 +270,7 @@ def test_while_the_server_is_away_files_pile_up_and_afterwards_they_are_brought(
         time.sleep(0.05)
     assert local_names(tmp_path) == []
     assert [read(shelf, ref) for ref in (before, *refs)] == [b"before", b"b.bin", b"c.bin"]
-    assert shelf.troubles() == []
+    assert shelf.upload_errors() == []
     assert "0 files wait" in shelf.check()
 
 
@@ -279,7 +279,7 @@ import sys
 from pathlib import Path
 from rehi.engines.bucket import open_shelf
 shelf = open_shelf(sys.argv[1], folder=Path(sys.argv[2]), endpoint=sys.argv[3])
-shelf.carry()
+shelf.start_uploads()
 for number, letter in enumerate(sys.argv[4]):
     name = f"{letter}.warc.gz"
     if not shelf.has(name):
@@ -310,20 +310,20 @@ def test_a_kill_in_the_middle_of_uploads_loses_nothing(
         process.send_signal(signal.SIGKILL)
         sealed.update(process.communicate()[0].splitlines(keepends=True))
         interrupted += bool(local_names(tmp_path))
-        for found in store.list():
-            whole = 18_000_000 if letters.index(found.name[0]) % 2 else 300_000
-            assert found.size == whole
+        for stored in store.list():
+            whole = 18_000_000 if letters.index(stored.name[0]) % 2 else 300_000
+            assert stored.size == whole
     names = {line.decode().strip() for line in sealed} - {""}
     assert names
     assert interrupted
     shelf = open_bucket()
     assert shelf.wait(30)
     assert not names & set(local_names(tmp_path))
-    there = dict(open_bucket("elsewhere", carries=False).files())
+    there = dict(open_bucket("elsewhere", uploads=False).files())
     for name in names:
         content = read(shelf, RecordRef(name, 0, there[name]))
         assert content == name[:1].encode() * len(content)
-    assert {found.name for found in store.list(".incoming")} == set()
+    assert {stored.name for stored in store.list(".incoming")} == set()
 
 
 def test_a_server_without_conditions_is_named_and_nothing_is_written_over(tmp_path: Path, s3: S3Server) -> None:
@@ -336,10 +336,10 @@ def test_a_server_without_conditions_is_named_and_nothing_is_written_over(tmp_pa
         shelf.append("b.bin", [b"ours"])
         shelf.seal("b.bin")
         assert "without conditional put, conditional copy" in shelf.check()
-        shelf.carry()
+        shelf.start_uploads()
         assert not shelf.wait(10)
         shelf.close()
-        assert [file for file, _ in shelf.troubles()] == ["a.bin"]
+        assert [file for file, _ in shelf.upload_errors()] == ["a.bin"]
         assert limited.objects == {"careful/a.bin": b"theirs", "careful/b.bin": b"ours"}
         assert "careful/a.bin" not in limited.puts
 
@@ -348,13 +348,13 @@ def test_a_server_without_ranges_is_refused(tmp_path: Path, s3: S3Server) -> Non
     with LimitedS3(ranges=False).running() as limited:
         shelf = BucketShelf(Store("s3://kast/whole", endpoint=limited.endpoint), tmp_path / "here")
         with pytest.raises(EngineError, match="does not read ranges"):
-            shelf.carry()
+            shelf.start_uploads()
         assert limited.objects == {}
 
 
 def test_what_the_server_can_do_is_said_in_one_line(open_bucket: OpenShelf, store: Store) -> None:
-    said = open_bucket(carries=False).check()
-    assert said == (
+    line = open_bucket(uploads=False).check()
+    assert line == (
         f"{store.uri}: reads ranges, conditional put, conditional copy, lists new objects at once; "
         "0 files wait to be brought"
     )
@@ -367,7 +367,7 @@ def test_wrong_credentials_are_refused_and_never_shown(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-the-right-one")
     shelf = BucketShelf(Store(f"s3://{BUCKET}/{secrets.token_hex(6)}", endpoint=s3.endpoint), tmp_path)
     with pytest.raises(EngineError, match="refuses the credentials") as caught:
-        shelf.carry()
+        shelf.start_uploads()
     assert "not-the-right-one" not in str(caught.value)
     assert os.environ["AWS_ACCESS_KEY_ID"] not in str(caught.value)
 
@@ -375,7 +375,7 @@ def test_wrong_credentials_are_refused_and_never_shown(
 def test_a_bucket_that_is_not_there_is_said_not_to_be(s3: S3Server, tmp_path: Path) -> None:
     shelf = BucketShelf(Store("s3://no-such-bucket/x", endpoint=s3.endpoint), tmp_path)
     with pytest.raises(EngineError, match="there is no such bucket"):
-        shelf.carry()
+        shelf.start_uploads()
 
 
 @pytest.mark.parametrize(

@@ -289,8 +289,8 @@ def test_a_killed_writer_loses_nothing_that_it_was_told_is_safe(folder: Path) ->
         before, safe = safe, numbers[-1]
         store = OxigraphStore(folder, base=BASE)
         store.publish()
-        told = values(store, f"SELECT ?n {{ {{ SELECT ?s (COUNT(*) AS ?n) {{ ?s {node('in')} ?o }} GROUP BY ?s }} }}")
-        assert set(told) == {"10"}, "half a batch was written"
+        counts = values(store, f"SELECT ?n {{ {{ SELECT ?s (COUNT(*) AS ?n) {{ ?s {node('in')} ?o }} GROUP BY ?s }} }}")
+        assert set(counts) == {"10"}, "half a batch was written"
         written = {int(iri.rpartition("/")[2]) for iri in values(store, f"SELECT DISTINCT ?s {{ ?s {node('in')} ?o }}")}
         assert set(range(before + 2, safe + 1)) <= written
         store.close()
@@ -333,10 +333,10 @@ def test_readers_die_with_their_parent_idle_or_at_work(folder: Path) -> None:
 def test_a_reader_starts_with_little_work(folder: Path) -> None:
     OxigraphStore(folder, base=BASE).close()
     command = [sys.executable, "-P", "-X", "importtime", "-m", "rehi.engines.oxigraph.reader", str(folder), BASE]
-    said = subprocess.run(
+    done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60
     ).stderr
-    loaded = {line.rpartition("|")[2].strip() for line in said.splitlines()}
+    loaded = {line.rpartition("|")[2].strip() for line in done.splitlines()}
     assert "pyoxigraph" in loaded
     assert not loaded & {"rehi.model", "rehi.ports", "sqlalchemy", "pydantic", "asyncio", "subprocess", "dataclasses"}
 
@@ -365,10 +365,10 @@ def test_an_update_leaves_just_what_was_said_last_whatever_the_texts(before: lis
 
 def _readers(parent: int) -> set[int]:
     """The reader processes of a parent."""
-    found = subprocess.run(
+    listing = subprocess.run(
         ["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
     )
-    return {int(line.split()[0]) for line in found.stdout.splitlines() if "rehi.engines.oxigraph.reader" in line}
+    return {int(line.split()[0]) for line in listing.stdout.splitlines() if "rehi.engines.oxigraph.reader" in line}
 
 
 def _runs(pid: int) -> bool:

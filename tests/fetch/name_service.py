@@ -74,26 +74,26 @@ def _settle(folder: Path) -> None:
     configuration = folder / "resolv.conf"
     configuration.write_text("nameserver 127.0.0.1\n")
     subprocess.run(["mount", "--bind", str(configuration), "/etc/resolv.conf"], check=True)
-    for work, given in ((_serve_names, ()), (_serve_pages, (_PUBLIC,)), (_serve_pages, (_PRIVATE,))):
-        threading.Thread(target=work, args=given, daemon=True).start()
+    for work, arguments in ((_serve_names, ()), (_serve_pages, (_PUBLIC,)), (_serve_pages, (_PRIVATE,))):
+        threading.Thread(target=work, args=arguments, daemon=True).start()
     time.sleep(0.2)
 
 
 def main(folder: str, *hosts: str) -> None:
     _settle(Path(folder))
     settings = FetchSettings(allow_private=["127.0.0.0/16"], timeout=6, connect_timeout=2, connections=100)
-    came: dict[str, list[object]] = {}
+    visits: dict[str, list[object]] = {}
     fetcher = Fetcher[str](settings, clock=lambda: datetime.now(UTC))
     began = time.monotonic()
     for host in hosts:
         fetcher.submit(host, f"http://{host}/")
     while fetcher.in_flight:
         for host, ended in fetcher.poll(5):
-            said = ended.answer.body.read().decode() if ended.answer is not None else type(ended.error).__name__
-            came[host] = [said, time.monotonic() - began]
+            outcome = ended.answer.body.read().decode() if ended.answer is not None else type(ended.error).__name__
+            visits[host] = [outcome, time.monotonic() - began]
     before = time.monotonic()
     fetcher.close()
-    print(json.dumps({"came": came, "asked": asked, "closing": time.monotonic() - before}))
+    print(json.dumps({"visits": visits, "asked": asked, "closing": time.monotonic() - before}))
 
 
 if __name__ == "__main__":

@@ -63,8 +63,8 @@ def test_the_request_is_told_exactly_as_it_was_sent(server: RawServer, visit: Vi
     server.replies["/a?b=c"] = _ok(b"")
     ended = visit("http://www.rehemaa.test/a?b=c", etag='"v\xe4"', last_modified="Mon, 01 Jan 2024 00:00:00 GMT")
     assert ended.answer is not None
-    told = "".join(f"{name}: {value}\r\n" for name, value in ended.answer.request_headers)
-    assert server.requests == [b"GET /a?b=c HTTP/1.1\r\n" + told.encode("latin-1") + b"\r\n"]
+    headers = "".join(f"{name}: {value}\r\n" for name, value in ended.answer.request_headers)
+    assert server.requests == [b"GET /a?b=c HTTP/1.1\r\n" + headers.encode("latin-1") + b"\r\n"]
 
 
 def test_the_user_agent_is_the_configured_one(server: RawServer, visit: Visiting) -> None:

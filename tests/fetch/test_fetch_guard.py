@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rehi.errors import AddressDenied, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch import Fetcher, redirect_target
 from rehi.fetch.guard import Guard
-from rehi.fetch.resolve import Resolver, parse_rule
+from rehi.fetch.resolve import ResolveRules, parse_rule
 from rehi.fetch.target import parse_target
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
@@ -192,12 +192,19 @@ def test_a_proxy_variable_changes_nothing(server: RawServer, visit: Visiting, mo
 
 
 def test_the_first_rule_that_matches_wins() -> None:
-    resolver = Resolver(["www.x.test:81=127.0.0.3:83", "www.x.test=127.0.0.5:80", "*.x.test=other.example:8600"])
-    found = [resolver.rule_for(*place) for place in (("www.x.test", 81), ("www.x.test", 80), ("a.b.x.test", 443))]
-    assert [rule and rule.connect_to for rule in found] == ["::127.0.0.3:83", "::127.0.0.5:80", "::other.example:8600"]
-    assert resolver.rule_for("x.test", 80) is None
-    assert resolver.rule_for("yx.test", 80) is None
-    assert resolver.rule_for("www.x.test.", 80) == found[1]
+    rules = ResolveRules(["www.x.test:81=127.0.0.3:83", "www.x.test=127.0.0.5:80", "*.x.test=other.example:8600"])
+    matched = [
+        rules.rule_for(*host_and_port)
+        for host_and_port in (("www.x.test", 81), ("www.x.test", 80), ("a.b.x.test", 443))
+    ]
+    assert [rule and rule.connect_to for rule in matched] == [
+        "::127.0.0.3:83",
+        "::127.0.0.5:80",
+        "::other.example:8600",
+    ]
+    assert rules.rule_for("x.test", 80) is None
+    assert rules.rule_for("yx.test", 80) is None
+    assert rules.rule_for("www.x.test.", 80) == matched[1]
 
 
 def test_rules_for_everything_and_for_ipv6_are_understood() -> None:
@@ -211,12 +218,12 @@ def test_rules_for_everything_and_for_ipv6_are_understood() -> None:
 )
 def test_a_rule_that_is_none_is_a_wrong_setting(rule: str) -> None:
     with pytest.raises(SettingsError, match=r"fetch\.resolve"):
-        FetchSettings(resolve=[rule]) and Resolver([rule])
+        FetchSettings(resolve=[rule]) and ResolveRules([rule])
 
 
 def test_a_rule_with_an_impossible_port_is_a_wrong_setting() -> None:
     with pytest.raises(SettingsError, match="65535"):
-        Resolver(["x.test=127.0.0.1:70000"])
+        ResolveRules(["x.test=127.0.0.1:70000"])
 
 
 def test_a_redirect_is_an_answer_and_not_followed(server: RawServer, visit: Visiting) -> None:

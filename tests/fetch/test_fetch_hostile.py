@@ -29,8 +29,8 @@ from rehi.fetch import Fetcher
 from rehi.fetch.target import parse_target
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
-from rehi.testing.world.conducts import ALL
-from rehi.testing.world.replies import Conduct, Reset, Wait
+from rehi.testing.world.misbehaviours import ALL
+from rehi.testing.world.replies import Misbehaviour, Reset, Wait
 from tests.fetch.conftest import OnceServer, RawServer, Reply, Visiting, now
 
 _PAGE = b"<!doctype html><title>Tere</title>" * 30
@@ -168,12 +168,12 @@ EXPECTED: dict[str, type[FetchError] | None] = {
 }
 
 
-def _doing(conduct: Conduct, stopping: threading.Event) -> Reply:
-    """What a conduct does, on a connection of the server of these tests."""
+def _doing(misbehaviour: Misbehaviour, stopping: threading.Event) -> Reply:
+    """What a misbehaviour does, on a connection of the server of these tests."""
 
     def do(connection: socket.socket, _request: bytes) -> None:
         with contextlib.suppress(OSError):
-            for step in conduct.steps():
+            for step in misbehaviour.steps():
                 if isinstance(step, Wait):
                     if stopping.wait(step.seconds):
                         return

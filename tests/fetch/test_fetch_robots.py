@@ -129,9 +129,9 @@ def test_since_when_a_robots_txt_can_not_be_had() -> None:
     assert lost.failing_since == NOW - timedelta(days=2)
     assert read_robots(_visit(b"", 429), NOW + timedelta(days=1), before=lost).failing_since == lost.failing_since
     for status in (200, 404):
-        found = read_robots(_visit(b"User-agent: *", status), NOW, before=lost)
-        assert found.failing_since is None
-        assert read_robots(nobody, NOW, before=found).failing_since == NOW
+        robots = read_robots(_visit(b"User-agent: *", status), NOW, before=lost)
+        assert robots.failing_since is None
+        assert read_robots(nobody, NOW, before=robots).failing_since == NOW
 
 
 def test_the_rules_of_an_origin_stand_at_its_root() -> None:

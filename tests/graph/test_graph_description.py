@@ -42,10 +42,10 @@ ENTITY = Entity(
 def quads(work: GraphWork) -> str:
     """All that the changes say, as N-Quads in order."""
     changes, _ = describe(work, BASE)
-    found = [Quad(t.subject, t.predicate, t.object, change.graph) for change in changes for t in change.triples]
+    described = [Quad(t.subject, t.predicate, t.object, change.graph) for change in changes for t in change.triples]
     store = Store()
-    store.extend(found)
-    assert len(store) == len(found), "a statement was made twice"
+    store.extend(described)
+    assert len(store) == len(described), "a statement was made twice"
     dumped = store.dump(format=RdfFormat.N_QUADS)
     assert dumped is not None
     return "\n".join(sorted(dumped.decode().splitlines()))
@@ -63,13 +63,13 @@ def expected(turtle: str) -> str:
 def test_a_page_that_is_gone_says_since_when() -> None:
     gone = "<http://www.w3.org/ns/prov#invalidatedAtTime>"
     assert gone not in quads(GraphWork(ids=(1,), resources=(RESOURCE,)))
-    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, gone_at=AT),)))
-    assert f'<{PAGE}> {gone} "2026-03-01T12:30:00.5Z"' in said
+    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, gone_at=AT),)))
+    assert f'<{PAGE}> {gone} "2026-03-01T12:30:00.5Z"' in described
 
 
 def test_a_document_is_described_in_its_own_graph_and_an_entity_in_that_of_all() -> None:
-    said = quads(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)))
-    assert said == expected(
+    described = quads(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)))
+    assert described == expected(
         """
         <{base}/graph/entities> {
             <{base}/entity/person/katrin-paio> a nerd:Person ; foaf:name "Katrin Paio" ; foaf:givenName "Katrin" ;
@@ -108,10 +108,10 @@ def test_statements_are_counted_by_document() -> None:
 
 
 def test_versions_follow_one_another() -> None:
-    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, versions=(version(3), version(1))),)))
+    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, versions=(version(3), version(1))),)))
     line = f"<{BASE}/version/8127/3> <{v.PROV}wasRevisionOf> <{BASE}/version/8127/1>"
-    assert said.count("wasRevisionOf") == 1
-    assert line in said
+    assert described.count("wasRevisionOf") == 1
+    assert line in described
 
 
 def test_times_are_told_in_utc_as_the_store_writes_them() -> None:
@@ -143,9 +143,9 @@ def test_an_address_that_can_not_be_told_is_logged(caplog: pytest.LogCaptureFixt
 
 
 def test_a_document_that_was_not_read_has_its_versions() -> None:
-    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=None, mentions=(), aliases=()),)))
-    assert "hasVersion" in said
-    assert "title" not in said
+    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=None, mentions=(), aliases=()),)))
+    assert "hasVersion" in described
+    assert "title" not in described
 
 
 def test_a_vanished_entity_is_taken_from_the_graph() -> None:
@@ -158,9 +158,9 @@ def test_a_vanished_entity_is_taken_from_the_graph() -> None:
 
 def test_an_unknown_language_and_an_empty_title_are_not_told() -> None:
     facts = replace(FACTS, title="", language="und")
-    said = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=facts),)))
-    assert "title" not in said
-    assert "language" not in said
+    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=facts),)))
+    assert "title" not in described
+    assert "language" not in described
 
 
 def test_characters_that_xml_forbids_are_not_written() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rehi.errors import QueryError
 from rehi.graph.query import QueryKind
-from rehi.graph.results import FORMATS, choose, media_type_for
+from rehi.graph.results import FORMATS, choose_media_type, media_type_for
 
 JSON, XML, CSV = FORMATS[QueryKind.SOLUTIONS]["json"], FORMATS[QueryKind.SOLUTIONS]["xml"], "text/csv"
 
@@ -33,8 +33,8 @@ JSON, XML, CSV = FORMATS[QueryKind.SOLUTIONS]["json"], FORMATS[QueryKind.SOLUTIO
     ],
 )
 def test_a_table_comes_in_the_type_that_is_liked_best(accept: str, chosen: str | None) -> None:
-    assert choose(accept, QueryKind.SOLUTIONS) == chosen
-    assert choose(accept, QueryKind.BOOLEAN) == chosen
+    assert choose_media_type(accept, QueryKind.SOLUTIONS) == chosen
+    assert choose_media_type(accept, QueryKind.BOOLEAN) == chosen
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_table_comes_in_the_type_that_is_liked_best(accept: str, chosen: str |
     ],
 )
 def test_statements_come_in_the_type_that_is_liked_best(accept: str, chosen: str | None) -> None:
-    assert choose(accept, QueryKind.TRIPLES) == chosen
+    assert choose_media_type(accept, QueryKind.TRIPLES) == chosen
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from pyoxigraph import Store
 
 from rehi.errors import QueryError
-from rehi.graph.query import LONGEST, QueryKind, kind_of, prepare
+from rehi.graph.query import LONGEST, QueryKind, prepare_query, query_kind
 from rehi.graph.tokens import tokenise
 from rehi.graph.vocabulary import PREFIXES
 
 
 def test_well_known_prefixes_are_declared_when_they_are_used() -> None:
     query = 'SELECT * { ?who a nerd:Person ; foaf:name "Katrin Paio" }'
-    made = prepare(query)
+    made = prepare_query(query)
     assert made.endswith(query)
     assert made.count("PREFIX") == 2
     Store().query(made)
@@ -26,11 +26,11 @@ def test_well_known_prefixes_are_declared_when_they_are_used() -> None:
 
 def test_a_declared_prefix_is_left_as_it_is() -> None:
     query = "PREFIX foaf: <http://elsewhere.test/>\nprefix ner:<http://n.test/>\nASK { ?who foaf:name ?name ; ner:lemma ?x }"
-    assert prepare(query) == query
+    assert prepare_query(query) == query
 
 
 def test_lines_stay_where_they_are() -> None:
-    assert prepare("# one\nSELECT *\n{ ?s ner:lemma ?o }").count("\n") == 2
+    assert prepare_query("# one\nSELECT *\n{ ?s ner:lemma ?o }").count("\n") == 2
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_lines_stay_where_they_are() -> None:
     ],
 )
 def test_what_only_looks_like_a_prefix_needs_none(query: str) -> None:
-    assert prepare(query) == query
+    assert prepare_query(query) == query
     Store().query(query)
 
 
 def test_an_unknown_prefix_is_named_with_its_place() -> None:
     with pytest.raises(QueryError, match=r"the prefix 'foo:' at line 2, column 6 is not declared"):
-        prepare("SELECT *\n{ ?s foo:bar ?o }")
+        prepare_query("SELECT *\n{ ?s foo:bar ?o }")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_an_unknown_prefix_is_named_with_its_place() -> None:
     ],
 )
 def test_the_kind_is_that_of_the_first_word(query: str, kind: QueryKind) -> None:
-    assert kind_of(query) is kind
+    assert query_kind(query) is kind
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_kind_is_that_of_the_first_word(query: str, kind: QueryKind) -> None
 )
 def test_what_is_no_query_is_refused_in_a_sentence(query: str, sentence: str) -> None:
     with pytest.raises(QueryError, match=sentence):
-        prepare(query)
+        prepare_query(query)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_what_is_no_query_is_refused_in_a_sentence(query: str, sentence: str) ->
 )
 def test_no_query_may_ask_other_servers(query: str) -> None:
     with pytest.raises(QueryError, match="can't ask other servers"):
-        prepare(query)
+        prepare_query(query)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_no_query_may_ask_other_servers(query: str) -> None:
     ],
 )
 def test_the_word_service_may_stand_elsewhere(query: str) -> None:
-    Store().query(prepare(query))
+    Store().query(prepare_query(query))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_wild_text_is_refused_or_passed_in_little_time(wild: str) -> None:
     query = "SELECT * {" + wild * ((LONGEST - 20) // len(wild))
     began = time.process_time()
     with suppress(QueryError):
-        prepare(query)
+        prepare_query(query)
     assert time.process_time() - began < 3
 
 

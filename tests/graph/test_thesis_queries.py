@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rehi.engines.oxigraph.store import OxigraphStore
-from rehi.graph import describe, describe_vocabulary, prepare
+from rehi.graph import describe, describe_vocabulary, prepare_query
 from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
@@ -148,7 +148,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OxigraphStore]:
 
 
 def rows(store: OxigraphStore, query: str) -> list[dict[str, str]]:
-    answer = store.query(prepare(query), media_type=JSON, limits=QueryLimits())
+    answer = store.query(prepare_query(query), media_type=JSON, limits=QueryLimits())
     bindings = json.loads(b"".join(answer.chunks))["results"]["bindings"]
     return [{name: value["value"] for name, value in row.items()} for row in bindings]
 
@@ -166,9 +166,9 @@ def test_the_store_has_two_hundred_thousand_statements(store: OxigraphStore) -> 
     ],
 )
 def test_one_entity_is_found_on_its_pages_in_order(store: OxigraphStore, query: str, iri: str) -> None:
-    found = rows(store, query)
+    solutions = rows(store, query)
     pages = [resource(i).url for i in range(0, DOCUMENTS, 100)]
-    assert found == [{"obj": iri, "webpage": page} for page in sorted(pages)]
+    assert solutions == [{"obj": iri, "webpage": page} for page in sorted(pages)]
 
 
 def test_a_person_is_found_by_one_of_two_names(store: OxigraphStore) -> None:
@@ -183,7 +183,7 @@ def test_the_names_on_a_page_are_those_that_it_mentions(store: OxigraphStore) ->
     on_page = [entity(i) for i in dict.fromkeys(mentioned(0))]
 
     def names(kind: NameKind) -> list[str]:
-        return sorted(one.name for one in on_page if one.key.kind is kind)
+        return sorted(entity.name for entity in on_page if entity.key.kind is kind)
 
     assert sorted(row["name"] for row in rows(store, PLACES_ON_PAGE)) == names(NameKind.PLACE)
     assert sorted(row["name"] for row in rows(store, ORGANISATIONS_ON_PAGE)) == names(NameKind.ORGANISATION)
@@ -192,10 +192,10 @@ def test_the_names_on_a_page_are_those_that_it_mentions(store: OxigraphStore) ->
 
 
 def test_all_of_a_kind_are_listed_each_mention_once(store: OxigraphStore) -> None:
-    found = rows(store, ALL_PLACES)
+    solutions = rows(store, ALL_PLACES)
     expected = sum(key.kind is NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
-    assert len(found) == expected
-    assert found == sorted(found, key=lambda row: (row["name"], row["webpage"]))
+    assert len(solutions) == expected
+    assert solutions == sorted(solutions, key=lambda row: (row["name"], row["webpage"]))
 
 
 @pytest.mark.parametrize(

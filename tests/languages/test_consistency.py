@@ -33,11 +33,11 @@ def test_names_are_the_same_in_every_process() -> None:
         known = [chance.sample(["uueküla", "uueküll", "paio", "paiot", "küla"], 2) for _ in words]
         marked = [at for at, word in enumerate(words) if word[0].isupper() and chance.random() < 0.5]
         spans = [Span(at, at + 1, chance.choice(list(NameKind))) for at in marked]
-        found = []
+        outputs = []
         for kind in (Forwards, Backwards):
             forms = {at: kind(each) for at, each in enumerate(known)}
             agreed = agree(spans, tokens, forms.__getitem__)
-            found.append((agreed, spread(agreed, tokens, forms.__getitem__, lambda _: True)))
-        assert found[0] == found[1]
-        differing += found[0][1] != spans
+            outputs.append((agreed, spread(agreed, tokens, forms.__getitem__, lambda _: True)))
+        assert outputs[0] == outputs[1]
+        differing += outputs[0][1] != spans
     assert differing > 100  # else nothing was tried

@@ -13,7 +13,7 @@ from rehi.desk.adding import enter, read_in
 from rehi.settings import Settings
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host, Trap
-from rehi.testing.world.replies import Conduct, Step, Wait, head
+from rehi.testing.world.replies import Misbehaviour, Step, Wait, head
 from tests.conftest import settings_for
 
 SLOW = "pikk.rehemaa.test"
@@ -21,7 +21,7 @@ SECONDS = 0.25  # that each page takes
 ROBOTS = b"User-agent: *\nDisallow: /<script>alert(1)</script>\nDisallow: /\x1b[31mpunane\n"
 
 
-def _page(number: int) -> Conduct:
+def _page(number: int) -> Misbehaviour:
     body = f"<!doctype html><html lang=et><title>Leht {number}</title><p>See on leht {number}.</p></html>".encode()
 
     def steps() -> Iterator[Step]:
@@ -29,7 +29,7 @@ def _page(number: int) -> Conduct:
         yield Wait(SECONDS)
         yield body
 
-    return Conduct(steps)
+    return Misbehaviour(steps)
 
 
 @contextmanager

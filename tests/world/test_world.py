@@ -14,7 +14,7 @@ import pytest
 from resiliparse.extract.html2text import extract_plain_text
 
 from rehi.testing.world import START, World
-from rehi.testing.world.charsets import Damage, Declared
+from rehi.testing.world.charsets import Declared, Mojibake
 from rehi.testing.world.formats import Format
 from rehi.testing.world.hosts import WorldDocument
 
@@ -39,8 +39,8 @@ def read(world: World, document: WorldDocument) -> str:
     if document.format in (Format.XML, Format.RSS):
         return " ".join(ElementTree.fromstring(body).itertext())
     text = body.decode(document.charset.name)
-    if document.charset.damage:
-        text = text.encode("latin-1" if document.charset.damage is Damage.LATIN else "cp1252").decode()
+    if document.charset.mojibake:
+        text = text.encode("latin-1" if document.charset.mojibake is Mojibake.LATIN else "cp1252").decode()
     if document.format is Format.HTML:
         return str(extract_plain_text(text, main_content=False))
     if document.format is Format.CSV:
@@ -92,13 +92,13 @@ def test_every_name_of_the_truth_stands_in_its_document(world: World) -> None:
 
 
 def test_the_truth_leaves_no_person_out(world: World) -> None:
-    given = re.compile(r"\b(?:Katrin|Toomas|Kaspar|Piret|Ülo|Väino|Leelo|Märt) [A-ZÕÄÖÜ][a-zõäöü]+")
+    full_name = re.compile(r"\b(?:Katrin|Toomas|Kaspar|Piret|Ülo|Väino|Leelo|Märt) [A-ZÕÄÖÜ][a-zõäöü]+")
     for document in world.documents:
         text = world.text(document.url)
         words = " | ".join((*text.paragraphs, *(cell for row in text.rows for cell in row)))
         surfaces = {surface for _, _, surface in world.truth(document.url).surfaces}
-        for found in given.findall(words):
-            assert any(found in surface for surface in surfaces), (document.url, found)
+        for name in full_name.findall(words):
+            assert any(name in surface for surface in surfaces), (document.url, name)
 
 
 def test_documents_are_as_long_as_articles_are(world: World) -> None:
@@ -113,7 +113,7 @@ def test_every_charset_holds_the_same_text(world: World) -> None:
     pages = [document for document in world.documents if document.key == "charset"]
     assert {page.charset.name for page in pages} == {"utf-8", "iso-8859-1", "iso-8859-15", "windows-1257"}
     assert {page.charset.declared for page in pages} == set(Declared)
-    assert {page.charset.damage for page in pages} == set(Damage)
+    assert {page.charset.mojibake for page in pages} == set(Mojibake)
     paragraphs = world.text(pages[0].url).paragraphs
     assert any(letter in " ".join(paragraphs) for letter in "õäöü")
     for page in pages:
@@ -124,7 +124,7 @@ def test_every_charset_holds_the_same_text(world: World) -> None:
 def test_damaged_pages_show_mojibake_and_nothing_else_does(world: World) -> None:
     for document in world.documents:
         shown = "Ã" in world.body(document.url).decode("utf-8", "replace")
-        assert shown == bool(document.charset.damage), document.url
+        assert shown == bool(document.charset.mojibake), document.url
 
 
 def test_copies_are_exact_and_cross_hosts(world: World) -> None:

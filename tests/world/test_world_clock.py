@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from rehi.testing.world import START, Clock, World, WorldServer
+from rehi.testing.world import START, World, WorldClock, WorldServer
 from rehi.testing.world.hosts import Validators
 
 
@@ -23,10 +23,10 @@ def ask(server: WorldServer, host: str, path: str, **headers: str) -> tuple[int,
         connection.close()
 
 
-def tell(server: WorldServer, said: object) -> tuple[int, dict[str, object]]:
+def tell(server: WorldServer, commands: object) -> tuple[int, dict[str, object]]:
     connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
     try:
-        connection.request("POST", "/_clock", body=json.dumps(said), headers={"Host": "clock.rehemaa.test"})
+        connection.request("POST", "/_clock", body=json.dumps(commands), headers={"Host": "clock.rehemaa.test"})
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
     finally:
@@ -35,7 +35,7 @@ def tell(server: WorldServer, said: object) -> tuple[int, dict[str, object]]:
 
 def test_it_stands_still_runs_and_jumps() -> None:
     seconds = 0.0
-    clock = Clock(ticks=lambda: seconds)
+    clock = WorldClock(ticks=lambda: seconds)
     seconds = 100.0
     assert clock.now() == START
     clock.run(60)
@@ -51,12 +51,12 @@ def test_it_stands_still_runs_and_jumps() -> None:
 @pytest.mark.parametrize("speed", [-1.0, float("nan"), float("inf")])
 def test_it_refuses_impossible_speeds(speed: float) -> None:
     with pytest.raises(ValueError, match="speed"):
-        Clock().run(speed)
+        WorldClock().run(speed)
 
 
 def test_it_never_goes_back() -> None:
     with pytest.raises(ValueError, match="advanced"):
-        Clock().advance(-1)
+        WorldClock().advance(-1)
 
 
 def test_it_is_read_and_set_by_http() -> None:

@@ -26,10 +26,10 @@ def test_it_leads_to_everything_and_to_nothing_else(world: World) -> None:
 
 def test_prerequisites_lead_to_their_referrer_and_guesses_to_nothing(world: World) -> None:
     for line in world.log_lines():
-        found = _LINE.fullmatch(line.raw)
-        if found is None:
+        match = _LINE.fullmatch(line.raw)
+        if match is None:
             continue
-        url, path, via = found[3].decode(), found[4].decode(), found[5].decode()
+        url, path, via = match[3].decode(), match[4].decode(), match[5].decode()
         if "X" in path:
             assert line.verdict == "speculative"
         elif "P" in path:
@@ -37,7 +37,7 @@ def test_prerequisites_lead_to_their_referrer_and_guesses_to_nothing(world: Worl
         elif line.verdict == ACCEPTED:
             assert line.url == url
             assert url.startswith("http://")
-            assert 100 <= int(found[1]) <= 599
+            assert 100 <= int(match[1]) <= 599
 
 
 def test_every_reason_to_refuse_a_line_is_there(world: World) -> None:

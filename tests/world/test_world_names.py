@@ -29,8 +29,8 @@ def test_vabamorf_knows_every_form() -> None:
         last = name.base.split()[-1].lower()
         for case, form in _CASES.items():
             word = name.forms[case].split()[-1]
-            found = analyser.analyze([word], propername=True, guess=True, disambiguate=False)[0]["analysis"]
-            known = {(analysis["lemma"].lower(), analysis["form"]) for analysis in found}
+            analyses = analyser.analyze([word], propername=True, guess=True, disambiguate=False)[0]["analysis"]
+            known = {(analysis["lemma"].lower(), analysis["form"]) for analysis in analyses}
             assert (last, form) in known, (name.base, case, word)
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from rehi.errors import EngineError, RehiError
 from rehi.testing.world import World, WorldServer, serve_forever
-from rehi.testing.world.conducts import ALL, HUGE
 from rehi.testing.world.hosts import Access, host_of, path_of
+from rehi.testing.world.misbehaviours import ALL, HUGE
 from rehi.testing.world.traps import CLOSED
 
 
@@ -44,7 +44,7 @@ def raw(server: WorldServer, url: str, *, seconds: float = 10, limit: int = 1_00
 
 
 def trap(server: WorldServer, about: str) -> str:
-    return next(found.url for found in server.world.traps if found.about == about)
+    return next(each.url for each in server.world.traps if each.about == about)
 
 
 def test_every_document_is_served_as_the_world_says(served: WorldServer) -> None:
@@ -139,11 +139,11 @@ def test_a_page_that_is_gone_may_answer_200_and_one_may_be_empty(served: WorldSe
 
 def test_lies_are_told_about_types(served: WorldServer) -> None:
     base = "http://valetaja.rehemaa.test"
-    said = {
+    declared_types = {
         "/leht.pdf": ("application/pdf", b"<!DOCTYPE html"), "/aruanne": ("text/plain", b"%PDF-"),
         "/andmed": ("text/html", b"{"), "/pilt": ("text/html", b"\x89PNG"), "/fail": ("text/plain", b"<?xml"),
     }  # fmt: skip
-    for path, (declared, start) in said.items():
+    for path, (declared, start) in declared_types.items():
         answer, body = get(served, base + path)
         assert (answer.getheader("Content-Type") or "").startswith(declared)
         assert body.startswith(start)
@@ -181,9 +181,9 @@ def test_broken_servers_break_off(served: WorldServer) -> None:
 def test_lengths_are_wrong(served: WorldServer) -> None:
     for about, says_more in (("shorter-than-said", True), ("longer-than-said", False)):
         head, _, body = raw(served, trap(served, about)).partition(b"\r\n\r\n")
-        said = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
-        assert (said > len(body)) is says_more
-        assert said != len(body)
+        length = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
+        assert (length > len(body)) is says_more
+        assert length != len(body)
     with pytest.raises(http.client.IncompleteRead):
         get(served, trap(served, "shorter-than-said"))
 
@@ -235,11 +235,11 @@ def test_endless_streams_do_not_end(served: WorldServer) -> None:
 
 
 def test_every_misbehaviour_is_somewhere_and_expected(served: WorldServer) -> None:
-    assert set(ALL) <= {found.about for found in served.world.traps}
+    assert set(ALL) <= {each.about for each in served.world.traps}
     codes = {"ok"} | {kind.code for kind in _all_errors(RehiError)}
     for url in served.world.urls():
         assert set(served.world.expect(url)) <= codes, url
-    slow = [found for found in served.world.traps if "timed-out" in found.expect]
+    slow = [each for each in served.world.traps if "timed-out" in each.expect]
     assert len(slow) < 6
 
 
@@ -265,10 +265,12 @@ def test_requests_are_counted_and_remembered() -> None:
         assert times == sorted(times)
 
 
-@pytest.mark.parametrize("said", [b"\r\n\r\n", b"GET /\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n"])
-def test_nonsense_gets_400_and_the_server_lives(served: WorldServer, said: bytes) -> None:
+@pytest.mark.parametrize(
+    "request_bytes", [b"\r\n\r\n", b"GET /\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n"]
+)
+def test_nonsense_gets_400_and_the_server_lives(served: WorldServer, request_bytes: bytes) -> None:
     with socket.create_connection((served.host, served.port), timeout=5) as connection:
-        connection.sendall(said)
+        connection.sendall(request_bytes)
         assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
     assert get(served, "http://www.rehemaa.test/")[0].status == 200
 
@@ -314,11 +316,11 @@ def test_two_thousand_pages_cost_less_than_a_second_of_cpu(served: WorldServer) 
     asked = b"GET /uudised/1 HTTP/1.1\r\nHost: www.rehemaa.test\r\n\r\n" * 50
     with socket.create_connection((served.host, served.port), timeout=10) as connection:
         connection.sendall(asked[: len(asked) // 50])
-        one = len(connection.recv(1 << 20))
+        size_of_one = len(connection.recv(1 << 20))
         began = time.process_time()
         for _ in range(40):
             connection.sendall(asked)
-            left = 50 * one
+            left = 50 * size_of_one
             while left:
                 left -= len(connection.recv(1 << 20))
         spent = time.process_time() - began

@@ -1,25 +1,25 @@
-"""The archive: every exchange as it was, in WARC 1.1 files that are only ever appended to."""
+"""The archive: keeps every exchange as it was, in WARC 1.1 files that are only appended to."""
 
 from rehi.archive.body import RecordHeaders, open_body, read_headers
 from rehi.archive.compaction import Compacted
 from rehi.archive.derived import DerivedFiles, is_derived, write_reading
 from rehi.archive.http_head import HttpHead
 from rehi.archive.keeper import Archive
-from rehi.archive.recovery import Torn, recover
+from rehi.archive.recovery import TornPart, recover
 from rehi.archive.tombstone import is_tombstone, read_tombstone, read_tombstones, tombstone_files, write_tombstones
-from rehi.archive.walk import Bad, Found, Kept, Walk
+from rehi.archive.walk import DamagedPart, KeptVisit, Walk, WholeRecord
 
 __all__ = [
     "Archive",
-    "Bad",
     "Compacted",
+    "DamagedPart",
     "DerivedFiles",
-    "Found",
     "HttpHead",
-    "Kept",
+    "KeptVisit",
     "RecordHeaders",
-    "Torn",
+    "TornPart",
     "Walk",
+    "WholeRecord",
     "is_derived",
     "is_tombstone",
     "open_body",

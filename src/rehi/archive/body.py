@@ -1,4 +1,4 @@
-"""A body: what a record holds, streamed back and checked against its digest."""
+"""A body: the payload of a record, streamed and checked against its digest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from rehi.archive.chain import Link, located, read_at_once, read_version
+from rehi.archive.chain import ChainLink, read_at_once, read_version, with_location
 from rehi.archive.http_head import HttpHead, read_http_head
 from rehi.archive.member import CHUNK, inflate
 from rehi.archive.record import DELTA, Record, RecordFields, digest_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordHeaders:
-    """All that a record says before its body."""
+    """The headers of a record: its named fields and its HTTP head."""
 
     fields: RecordFields
     http: HttpHead | None  # None for a record that holds no HTTP answer
@@ -29,7 +29,7 @@ class RecordHeaders:
 
 
 def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
-    """The payload after the HTTP head, inflated as it is read. RecordDamaged comes at the end if it isn't as written."""
+    """Return a stream of a record's payload; RecordDamaged is raised at its end if it is not as it was written."""
     link = read_at_once(shelf, ref)
     if link is not None and link.is_delta:
         return io.BytesIO(read_version(shelf, ref, link=link).body)
@@ -42,16 +42,16 @@ def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
             raise RecordMissing("it repeats bytes that are kept elsewhere, or no more, and holds no body")
         if record.fields.kind != DELTA:
             _, used = _read_head(record)
-            return io.BufferedReader(_Body(stream, record, record.length - used, ref), CHUNK)
+            return io.BufferedReader(_RecordBody(stream, record, record.length - used, ref), CHUNK)
     except RehiError as error:
         stream.close()
-        raise located(error, ref) from error
+        raise with_location(error, ref) from error
     stream.close()
     return io.BytesIO(read_version(shelf, ref).body)
 
 
-def _small_payload(link: Link) -> bytes | None:
-    """The payload of an ordinary response that is whole; None for all else, which is looked at more closely."""
+def _small_payload(link: ChainLink) -> bytes | None:
+    """Return the payload of an ordinary response, if it is as it was written; None for all else."""
     if link.fields.kind != "response" or not holds_answer(link.fields):
         return None
     payload = link.block.partition(b"\r\n\r\n")[2]
@@ -59,25 +59,25 @@ def _small_payload(link: Link) -> bytes | None:
 
 
 def read_headers(shelf: Shelf, ref: RecordRef) -> RecordHeaders:
-    """What a record says of itself, without reading its body; a delta is read with all that it stands on."""
+    """Return the headers of a record without reading its body; a delta is read with all records of its chain."""
     with shelf.open(ref) as stream:
         try:
             record = Record(inflate(stream))
             if record.fields.kind != DELTA:
                 return RecordHeaders(record.fields, _read_head(record)[0])
         except RehiError as error:
-            raise located(error, ref) from error
+            raise with_location(error, ref) from error
     content = read_version(shelf, ref)
     return RecordHeaders(content.fields, content.http, content.request)
 
 
 def read_fields_of(shelf: Shelf, ref: RecordRef) -> RecordFields:
-    """What a record says of itself in its named fields alone."""
+    """Return the named fields of a record."""
     with shelf.open(ref) as stream:
         try:
             return Record(inflate(stream)).fields
         except RehiError as error:
-            raise located(error, ref) from error
+            raise with_location(error, ref) from error
 
 
 def holds_answer(fields: RecordFields) -> bool:
@@ -90,8 +90,8 @@ def _read_head(record: Record) -> tuple[HttpHead | None, int]:
     return read_http_head(record.stream, record.length) if holds_answer(record.fields) else (None, 0)
 
 
-class _Body(io.RawIOBase):
-    """What is left of a record's block, hashed as it goes by."""
+class _RecordBody(io.RawIOBase):
+    """A stream of a record's payload, hashed as it is read."""
 
     def __init__(self, stream: BinaryIO, record: Record, size: int, ref: RecordRef) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class _Body(io.RawIOBase):
             if not self._left and not self._checked:
                 self._check()
         except RehiError as error:
-            raise located(error, self._ref) from error
+            raise with_location(error, self._ref) from error
         view[: len(chunk)] = chunk
         return len(chunk)
 
@@ -124,6 +124,6 @@ class _Body(io.RawIOBase):
     def _check(self) -> None:
         self._record.end()
         self._checked = True
-        said = self._record.fields.payload_digest
-        if said is not None and said != f"sha256:{self._hash.hexdigest()}":
+        digest = self._record.fields.payload_digest
+        if digest is not None and digest != f"sha256:{self._hash.hexdigest()}":
             raise RecordDamaged("the body is not what its digest says")

@@ -1,4 +1,4 @@
-"""CDXJ: an index of records, a line for each, sorted by SURT and time without being held in memory."""
+"""CDXJ: an index of records, one line each, sorted by SURT and time; lines that don't fit into memory are sorted on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import BinaryIO, Self
 
 from rehi.archive.surt import surt
 
-REVISIT = "warc/revisit"  # what stands for the media type of a record that repeats another
+REVISIT = "warc/revisit"  # in place of the media type, for a revisit record
 _MEMORY = 32 << 20  # bytes of lines that are sorted at once
 _OVERHEAD = 80  # bytes that each takes besides
 _RUNS = 64  # files that are merged at once
@@ -22,8 +22,8 @@ _RUNS = 64  # files that are merged at once
 def cdxj_line(
     *, url: str, at: datetime, mime: str, status: int, digest: str, length: int, offset: int, filename: str
 ) -> str:
-    """The line of a record, without the end of it. Values are texts, as the field's tools write them."""
-    said = {
+    """Return the line of a record, without a line end. All values are strings, as other tools write them."""
+    values = {
         "url": url,
         "mime": mime.partition(";")[0].strip() or "unk",
         "status": str(status),
@@ -32,16 +32,16 @@ def cdxj_line(
         "offset": str(offset),
         "filename": filename,
     }
-    return f"{surt(url)} {timestamp(at)} {json.dumps(said)}"
+    return f"{surt(url)} {timestamp(at)} {json.dumps(values)}"
 
 
 def timestamp(at: datetime) -> str:
-    """A moment in the fourteen digits of web archives, in UTC."""
+    """Return a moment in UTC as the fourteen digits of web archives."""
     return f"{at.astimezone(UTC):%Y%m%d%H%M%S}".rjust(14, "0")
 
 
 class SortedLines:
-    """Lines that come in any order and go in the order of their bytes; those that don't fit into memory wait on disk."""
+    """Lines that are added in any order and read sorted by their bytes; what does not fit into memory is kept on disk."""
 
     def __init__(self, folder: Path | None = None, *, memory: int = _MEMORY) -> None:
         self._folder, self._memory = folder, memory
@@ -58,7 +58,7 @@ class SortedLines:
         self.close()
 
     def add(self, line: str) -> None:
-        """Take a line, without the end of it."""
+        """Add a line, without its line end."""
         raw = line.encode("utf-8", "replace")
         if b"\n" in raw:
             raise ValueError("a line of an index has the end of a line in it")
@@ -68,7 +68,7 @@ class SortedLines:
             self._spill()
 
     def __iter__(self) -> Iterator[str]:
-        """All lines in order, as often as they are asked for, but one at a time."""
+        """Yield all lines in order; one iteration at a time."""
         self._held.sort()
         for run in self._runs:
             run.seek(0)
@@ -76,7 +76,7 @@ class SortedLines:
             yield raw[:-1].decode("utf-8")
 
     def close(self) -> None:
-        """Give back what lies on disk."""
+        """Delete what is on disk."""
         for run in self._runs:
             run.close()
         self._runs, self._held, self._size = [], [], 0

@@ -1,4 +1,4 @@
-"""The chain: a version that is kept as a delta, and the records that it stands on, back to one that is whole."""
+"""The chain: a version that is kept as a delta, and the records that it is based on, back to a whole one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _END = b"\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A record of a chain, in memory."""
+class ChainLink:
+    """A record of a chain, read into memory."""
 
     ref: RecordRef
     fields: RecordFields
@@ -29,13 +29,13 @@ class Link:
 
     @property
     def is_delta(self) -> bool:
-        """Whether it needs the next one of the chain."""
+        """Whether the record is a delta, based on the next one of the chain."""
         return self.fields.kind == DELTA
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """What a version's record holds, the heads told apart from the body."""
+class VersionContent:
+    """The content of a version's record: the HTTP heads and the body."""
 
     fields: RecordFields
     request: bytes  # empty where the request has a record of its own
@@ -44,12 +44,12 @@ class Content:
 
     @property
     def http(self) -> HttpHead:
-        """The answer's head, parsed."""
+        """The parsed head of the answer."""
         return read_http_head(io.BytesIO(self.head), len(self.head))[0]
 
 
-def read_link(shelf: Shelf, ref: RecordRef) -> Link:
-    """A whole record, with its checksum checked."""
+def read_chain_link(shelf: Shelf, ref: RecordRef) -> ChainLink:
+    """Read a record into memory, and check its checksum."""
     link = read_at_once(shelf, ref, _LINK)
     if link is not None:
         return link
@@ -61,12 +61,12 @@ def read_link(shelf: Shelf, ref: RecordRef) -> Link:
             block = b"".join(read_chunks(record.stream, record.length))
             record.end()
     except RehiError as error:
-        raise located(error, ref) from error
-    return Link(ref, record.fields, block)
+        raise with_location(error, ref) from error
+    return ChainLink(ref, record.fields, block)
 
 
-def read_at_once(shelf: Shelf, ref: RecordRef, most: int = SMALL) -> Link | None:
-    """The same for a record that takes at most so many bytes, and is whole where it is said to be; None for all else."""
+def read_at_once(shelf: Shelf, ref: RecordRef, most: int = SMALL) -> ChainLink | None:
+    """Read a record of at most ``most`` compressed bytes at once; None if it is larger, or not as it should be."""
     from isal import isal_zlib
 
     if ref.length > most:
@@ -83,79 +83,81 @@ def read_at_once(shelf: Shelf, ref: RecordRef, most: int = SMALL) -> Link | None
     try:
         fields, start = parse_fields(plain)
         block = plain[start : -len(_END)]
-        return Link(ref, fields, block) if len(block) == fields.length else None
+        return ChainLink(ref, fields, block) if len(block) == fields.length else None
     except RecordDamaged:
         return None
 
 
-def read_chain(shelf: Shelf, link: Link) -> list[Link]:
-    """A record and those that it stands on; the last is a whole one, or a delta that stands on nothing."""
+def read_chain(shelf: Shelf, link: ChainLink) -> list[ChainLink]:
+    """Return a record and those that it is based on; the last is a whole one, or a delta without a base."""
     try:
         return _follow(shelf, link)
     except RecordMissing:
-        again = read_link(shelf, link.ref)  # a compaction may have written it anew, on something else
+        again = read_chain_link(shelf, link.ref)  # a compaction may have written it anew, with another base
         if again.fields == link.fields:
             raise
         return _follow(shelf, again)
 
 
-def _follow(shelf: Shelf, link: Link) -> list[Link]:
+def _follow(shelf: Shelf, link: ChainLink) -> list[ChainLink]:
     chain, ref = [link], link.ref
     while chain[-1].is_delta and chain[-1].fields.get("Rehi-Base"):
         link = chain[-1]
         base = link.fields.base
         if base is None or len(chain) > SPAN:
-            raise located(RecordDamaged("a delta does not say what it stands on"), link.ref)
+            raise with_location(RecordDamaged("a delta does not say what it stands on"), link.ref)
         try:
-            chain.append(read_link(shelf, base))
+            chain.append(read_chain_link(shelf, base))
         except RecordMissing as error:
-            raise located(RecordMissing(f"what it stands on is missing: {error}"), ref) from error
+            raise with_location(RecordMissing(f"what it stands on is missing: {error}"), ref) from error
         if chain[-1].fields.kind == "revisit":
-            raise located(RecordMissing(f"what it stands on was dropped: {base.file}:{base.offset}"), ref)
-        said = link.fields.get("Rehi-Base-Digest")
-        if said != chain[-1].fields.payload_digest:
-            raise located(RecordDamaged(f"the record at {base.file}:{base.offset} is not what it stands on"), link.ref)
+            raise with_location(RecordMissing(f"what it stands on was dropped: {base.file}:{base.offset}"), ref)
+        base_digest = link.fields.get("Rehi-Base-Digest")
+        if base_digest != chain[-1].fields.payload_digest:
+            raise with_location(
+                RecordDamaged(f"the record at {base.file}:{base.offset} is not what it stands on"), link.ref
+            )
     return chain
 
 
-def unfold(chain: list[Link]) -> bytes:
-    """The content of a chain's first record: the block of a whole one, and what a delta says of both heads and the body."""
+def decode_chain(chain: list[ChainLink]) -> bytes:
+    """Return the content of a chain's first record: the block of a whole one; for a delta, both heads and the body."""
     content = b"" if chain[-1].is_delta else chain[-1].block
     for link in reversed(chain if chain[-1].is_delta else chain[:-1]):
         try:
             content = decode(link.block, base=content)
         except RecordDamaged as error:
-            raise located(error, link.ref) from error
+            raise with_location(error, link.ref) from error
     return content
 
 
-def read_version(shelf: Shelf, ref: RecordRef, *, link: Link | None = None) -> Content:
-    """What a delta's record holds, checked against its digest; ``link`` is the record, if it was read before."""
-    chain = read_chain(shelf, link or read_link(shelf, ref))
-    content = split_content(chain[0], unfold(chain))
+def read_version(shelf: Shelf, ref: RecordRef, *, link: ChainLink | None = None) -> VersionContent:
+    """Return the content of a delta, checked against its digest; ``link`` is the record, if it was read before."""
+    chain = read_chain(shelf, link or read_chain_link(shelf, ref))
+    content = split_content(chain[0], decode_chain(chain))
     if content.fields.payload_digest != digest_of(content.body):
-        raise located(RecordDamaged("the body is not what its digest says"), ref)
+        raise with_location(RecordDamaged("the body is not what its digest says"), ref)
     return content
 
 
-def split_content(link: Link, content: bytes) -> Content:
-    """Tell the heads and the body of a content apart."""
+def split_content(link: ChainLink, content: bytes) -> VersionContent:
+    """Split a content into the heads and the body."""
     start = 0
     if link.is_delta:
         start = _end_of_head(content, 0, link.ref)
     end = _end_of_head(content, start, link.ref)
-    return Content(link.fields, content[:start], content[start:end], content[end:])
+    return VersionContent(link.fields, content[:start], content[start:end], content[end:])
 
 
 def _end_of_head(content: bytes, start: int, ref: RecordRef) -> int:
     end = content.find(_END, start)
     if end < 0:
-        raise located(RecordDamaged("an HTTP head has no end"), ref)
+        raise with_location(RecordDamaged("an HTTP head has no end"), ref)
     return end + len(_END)
 
 
-def located(error: RehiError, ref: RecordRef) -> RehiError:
-    """The error with the place of the record, for those that don't say it yet."""
+def with_location(error: RehiError, ref: RecordRef) -> RehiError:
+    """Return an error with file and offset of the record in its message, if they are not in it yet."""
     if not isinstance(error, RecordDamaged | RecordMissing) or str(error).startswith(f"{ref.file}:"):
         return error
     return type(error)(f"{ref.file}:{ref.offset}: {error}")

@@ -1,12 +1,12 @@
-"""Compaction: files are written anew without the bodies that were dropped, while everybody reads on.
+"""Compaction: files are written anew without the bodies that were dropped, while others read on.
 
 What is replaced is only ever removed after all that replaces it is on disk. First the new files are put beside the old
 ones, then one file of moves says where each record is now, and that is the moment at which it happens; then the old
 files go. Whatever breaks off before that moment has changed nothing, and what is left to remove after it is removed by
 the next compaction.
 
-A version that stands on a dropped one is written anew so that it stands on the nearest version that stays, or on
-nothing. What it unfolds to is the same as before, so those that stand on it need not be touched.
+A delta that is based on a dropped version is written anew, based on the nearest version that stays, or on nothing. Its
+content is the same as before, so deltas that are based on it need not be touched.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from datetime import datetime
 from pathlib import Path
 
 from rehi.archive.body import read_fields_of
-from rehi.archive.chain import Link, read_chain, read_link, split_content, unfold
+from rehi.archive.chain import ChainLink, decode_chain, read_chain, read_chain_link, split_content
 from rehi.archive.delta import encode
 from rehi.archive.http_head import read_http_head
 from rehi.archive.member import CHUNK
 from rehi.archive.moves import FollowingShelf, write_moves
 from rehi.archive.record import DELTA, block_fields, field_lines, pack_record
 from rehi.archive.seal import index_name, seal_file
-from rehi.archive.walk import SUFFIX, Bad, Walk
+from rehi.archive.walk import SUFFIX, DamagedPart, Walk
 from rehi.errors import RecordDamaged
 from rehi.model.version import RecordRef
 
@@ -42,7 +42,7 @@ _PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """What is to be done to one file: places of bodies that go, and of deltas that must stand on something else."""
+    """How one file is written anew: the offsets of bodies that are dropped, and of deltas that need another base."""
 
     file: str
     size: int
@@ -51,43 +51,44 @@ class FilePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be done to all files."""
+class CompactionPlan:
+    """How files are written anew."""
 
     files: tuple[FilePlan, ...]
-    condemned: frozenset[RecordRef]  # bodies that are to go, now or later
-    waiting: int  # of those that stay for now, since something stands on them
+    condemned: frozenset[RecordRef]  # bodies that are dropped, now or later
+    waiting: int  # bodies that stay for now, since deltas are based on them
     unsealed: int  # dropped bodies in files that are still written to
 
 
 @dataclass(slots=True)
 class Compacted:
-    """What a compaction came to."""
+    """The result of a compaction."""
 
     files: int = 0
     bodies: int = 0  # that are gone
     rebased: int = 0
     bytes_before: int = 0
     bytes_after: int = 0
-    waiting: int = 0  # bodies that stay for now, since something stands on them
+    waiting: int = 0  # bodies that stay for now, since deltas are based on them
     unsealed: int = 0  # bodies that stay, since their file is still written to
 
 
 def new_name(file: str) -> str:
-    """What a file is called after it was compacted; never a name that a worker would go on with."""
+    """Return the name of a file after its compaction; never one that a worker would append to."""
     match = _COMPACTED.fullmatch(file)
     if match is None:
         raise RecordDamaged(f"{file} is no file of the archive")
     return f"{match[1]}-c{int(match[2] or 0) + 1}{SUFFIX}"
 
 
-def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> Plan:
-    """What is to be done that these bodies may go, as far as they lie in files that are sealed.
+def plan_compaction(
+    shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = ""
+) -> CompactionPlan:
+    """Return how files must be written anew to drop these bodies, as far as they are in sealed files.
 
-    Of a place that workers share, each writes only its own files anew, so that no two write the same.
-
-    It goes through all files, to see what stands on what. Unless it is done ``at_once``, with nobody writing, a body goes
-    only if nothing stood on it before this compaction: somebody may be writing a delta on it at this moment.
+    All files are read, to see which delta is based on which record. With ``at_once`` nobody may be writing; without it a
+    body is dropped only if no delta was based on it before this compaction, as somebody may be writing one right now.
+    ``only_of`` names the worker whose files may be written anew, so that workers that share a shelf don't write the same.
     """
     clean_up(shelf)
     names = {name for name, _ in shelf.files()}
@@ -96,58 +97,58 @@ def plan_compaction(shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_o
     sealed = {file for file in sizes if index_name(file) in names and own.fullmatch(file)}
     places = [place for ref in dropped if (place := shelf.find(ref) or ref).file in sizes]
     condemned = frozenset(place for place in places if place.file in sealed and _is_body(shelf, place))
-    standing = dict(_standing_on(shelf, sizes, condemned))
-    rebased = {child for child in standing if child not in condemned and child.file in sealed}
+    bases = dict(_deltas_based_on(shelf, sizes, condemned))
+    rebased = {child for child in bases if child not in condemned and child.file in sealed}
     needed: set[RecordRef] = set()
-    for child in standing.keys() - condemned:
-        base = standing[child] if child not in rebased or not at_once else None
-        while base is not None:  # what is needed still stands on what it stood on
+    for child in bases.keys() - condemned:
+        base = bases[child] if child not in rebased or not at_once else None
+        while base is not None:  # what is needed still needs its own base
             needed.add(base)
-            base = standing.get(base)
+            base = bases.get(base)
     changes: dict[str, tuple[set[int], set[int]]] = {}
     for place in condemned - needed:
         changes.setdefault(place.file, (set(), set()))[0].add(place.offset)
     for place in rebased:
         changes.setdefault(place.file, (set(), set()))[1].add(place.offset)
     files = [FilePlan(file, sizes[file], *map(frozenset, changes[file])) for file in sorted(changes)]
-    return Plan(tuple(files), condemned, len(needed), sum(place.file not in sealed for place in places))
+    return CompactionPlan(tuple(files), condemned, len(needed), sum(place.file not in sealed for place in places))
 
 
 def _is_body(shelf: FollowingShelf, place: RecordRef) -> bool:
-    """Whether there is something that can go; there is nothing where a compaction has been before."""
+    """Whether a record still has a body; it has none after an earlier compaction."""
     return read_fields_of(shelf, place).kind in ("response", DELTA)
 
 
-def _standing_on(
+def _deltas_based_on(
     shelf: FollowingShelf, sizes: Mapping[str, int], gone: frozenset[RecordRef]
 ) -> Iterator[tuple[RecordRef, RecordRef]]:
-    """Deltas that stand on one of these, each with that one."""
+    """Yield the deltas that are based on one of these records, each with its base."""
     for file, size in sizes.items() if gone else ():
         if shelf.is_moved(file):
             continue
-        for item in Walk(shelf, file, size, unfold=False).through():
-            if isinstance(item, Bad) or item.fields.kind != DELTA or (said := item.fields.base) is None:
+        for item in Walk(shelf, file, size, decode_deltas=False).records():
+            if isinstance(item, DamagedPart) or item.fields.kind != DELTA or (named_base := item.fields.base) is None:
                 continue
-            base = shelf.find(said) or said
+            base = shelf.find(named_base) or named_base
             if base in gone:
                 yield item.ref, base
 
 
 def compact(
     shelf: FollowingShelf,
-    plan: Plan,
+    plan: CompactionPlan,
     *,
     worker: str,
     now: datetime,
     spool: Path | None = None,
     on_file: Callable[[str], None] = lambda _: None,
 ) -> Compacted:
-    """Write the files of a plan anew. If one of them is damaged, nothing happens: RecordDamaged says where."""
+    """Write the files of a plan anew. If one of them is damaged, nothing is changed: RecordDamaged says where."""
     result = Compacted(waiting=plan.waiting, unsealed=plan.unsealed)
     moves: dict[str, list[tuple[RecordRef, RecordRef]]] = {}
     for part in plan.files:
         on_file(part.file)
-        rewriting = _Rewriting(shelf, part, plan.condemned)
+        rewriting = _FileRewrite(shelf, part, plan.condemned)
         shelf.put(new_name(part.file), rewriting.chunks())
         moves[part.file] = rewriting.moves
         seal_file(shelf, new_name(part.file), rewriting.end, spool=spool)
@@ -171,8 +172,8 @@ def clean_up(shelf: FollowingShelf) -> None:
             shelf.remove(file)
 
 
-class _Rewriting:
-    """One file on its way into a new one."""
+class _FileRewrite:
+    """The rewriting of one file: the bytes of the new one, and where its records are now."""
 
     def __init__(self, shelf: FollowingShelf, plan: FilePlan, condemned: frozenset[RecordRef]) -> None:
         self._shelf, self._plan, self._condemned = shelf, plan, condemned
@@ -181,16 +182,16 @@ class _Rewriting:
         self.end = 0
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes of the new file; RecordDamaged if the old one is not whole."""
+        """Yield the bytes of the new file; RecordDamaged if the old one is damaged."""
         plan = self._plan
-        for item in Walk(self._shelf, plan.file, plan.size, unfold=False).through():
-            if isinstance(item, Bad):
+        for item in Walk(self._shelf, plan.file, plan.size, decode_deltas=False).records():
+            if isinstance(item, DamagedPart):
                 raise RecordDamaged(f"{plan.file}:{item.ref.offset}: {item.why}; nothing was compacted")
             start = self.end
             if item.ref.offset in plan.dropped:
-                yield self._counted(_without_body(read_link(self._shelf, item.ref), self._shelf))
+                yield self._counted(_without_body(read_chain_link(self._shelf, item.ref), self._shelf))
             elif item.ref.offset in plan.rebased:
-                yield self._counted(self._rebase(read_link(self._shelf, item.ref)))
+                yield self._counted(self._rebase(read_chain_link(self._shelf, item.ref)))
             else:
                 with self._shelf.open(item.ref) as stream:
                     while chunk := stream.read(CHUNK):
@@ -201,20 +202,20 @@ class _Rewriting:
         self.end += len(chunk)
         return chunk
 
-    def _rebase(self, link: Link) -> bytes:
-        """The same version on the nearest one that stays, or on nothing."""
+    def _rebase(self, link: ChainLink) -> bytes:
+        """Return a delta record based on the nearest version of its chain that stays, or on nothing."""
         chain = read_chain(self._shelf, link)
-        content = unfold(chain)
-        rest = [part for part in chain[1:] if not self._goes(part.ref)]
+        content = decode_chain(chain)
+        staying = [part for part in chain[1:] if not self._goes(part.ref)]
         fields = [
             field for field in link.fields.fields if field[0] not in ("Rehi-Base", "Rehi-Base-Digest", "Content-Length")
         ]
         base = b""
-        if rest:
-            base = unfold(chain[chain.index(rest[0]) :])
-            place = rest[0].ref
+        if staying:
+            base = decode_chain(chain[chain.index(staying[0]) :])
+            place = staying[0].ref
             fields.append(("Rehi-Base", f"{place.file} {place.offset} {place.length}"))
-            fields.append(("Rehi-Base-Digest", rest[0].fields.payload_digest or ""))
+            fields.append(("Rehi-Base-Digest", staying[0].fields.payload_digest or ""))
         packed = encode(content, base=base)
         return pack_record(field_lines([*fields, ("Content-Length", str(len(packed)))]), packed, stored=True)
 
@@ -222,11 +223,11 @@ class _Rewriting:
         return (self._shelf.find(ref) or ref) in self._condemned
 
 
-def _without_body(link: Link, shelf: FollowingShelf) -> bytes:
-    """What stays of a record when its body goes: a revisit of bytes that nobody has, with all that was said of them."""
+def _without_body(link: ChainLink, shelf: FollowingShelf) -> bytes:
+    """Return the record without its body: a revisit record with the same fields and HTTP head."""
     head = link.block
     if link.is_delta:
-        head = split_content(link, unfold(read_chain(shelf, link))).head
+        head = split_content(link, decode_chain(read_chain(shelf, link))).head
     else:
         head = head[: read_http_head(io.BytesIO(head), len(head))[1]]
     fields = [(name, value) for name, value in link.fields.fields if name not in _OF_BODY and name != "WARC-Target-URI"]

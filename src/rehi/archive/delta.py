@@ -1,10 +1,10 @@
-"""A delta: a version as what is different from an earlier one, as docs/delta.md specifies it.
+"""A delta: a version as its difference from an earlier one, as docs/delta.md specifies it.
 
 It is zstd with the earlier one as its prefix. Which one that is follows from the version's step, its number since the
 last that was stored whole. Written in base 4, the base is the step with its last digit that is not 0 counted down by
-one: 0123 stands on 0122, 0120 on 0110. So a version is never more than 12 deltas from a whole one, though whole ones come
+one: 0123 is based on 0122, 0120 on 0110. So a version is never more than 12 deltas from a whole one, though whole ones come
 only every 256 versions. Five real histories (109 MB) in MB with record headers: whole every 8, each on the one before, 4.85;
-every 16, 2.99; these steps 1.60. Of large files the whole digit is taken away (0123 stands on 0120): 4 deltas at most,
+every 16, 2.99; these steps 1.60. Of large files the whole digit is taken away (0123 is based on 0120): 4 deltas at most,
 since each of them costs time in proportion to the file.
 """
 
@@ -16,7 +16,7 @@ from rehi.errors import RecordDamaged
 
 SPAN = 256  # versions from one that is stored whole to the next
 RADIX = 4
-LARGE = 512 * 1024  # bytes of a content, from which on the fewer steps count for more than the room
+LARGE = 512 * 1024  # bytes of a content, from which on fewer steps matter more than room
 MOST = 256 * 1024 * 1024  # bytes of a content that is ever handled as a delta: it must be in memory with its base
 # Pairs of versions, KB and seconds of CPU. Level 3, matches far away looked for in large ones only: real 851 and 0.17,
 # generated 1,176 and 1.65. Level 1, looked for in all from 32 bytes on: real 588 and 0.16, generated 1,013 and 1.17.
@@ -26,7 +26,7 @@ _WINDOW = 27  # the largest that every reader of zstd accepts without being told
 
 
 def base_step(step: int, *, large: bool) -> int:
-    """The step of the version that one at ``step`` is written against."""
+    """Return the step of the version on which the one at ``step`` is based."""
     unit = 1
     while step // unit % RADIX == 0:
         unit *= RADIX
@@ -34,23 +34,23 @@ def base_step(step: int, *, large: bool) -> int:
 
 
 def encode(content: bytes, *, base: bytes) -> bytes:
-    """The content as one zstd frame with its size and a checksum, readable with the same base only."""
+    """Return the content as one zstd frame with its size and a checksum; only with the same base can it be decoded."""
     from backports import zstd
 
-    both = len(base) + len(content)
-    asked = zstd.CompressionParameter
+    total = len(base) + len(content)
+    parameter = zstd.CompressionParameter
     options: dict[int, int] = {
-        asked.compression_level: LEVEL,
-        asked.window_log: min(max(both.bit_length(), 10), _WINDOW),
-        asked.enable_long_distance_matching: 1,
-        asked.ldm_min_match: MATCH,
-        asked.checksum_flag: 1,
+        parameter.compression_level: LEVEL,
+        parameter.window_log: min(max(total.bit_length(), 10), _WINDOW),
+        parameter.enable_long_distance_matching: 1,
+        parameter.ldm_min_match: MATCH,
+        parameter.checksum_flag: 1,
     }
     return zstd.compress(content, options=options, zstd_dict=_prefix(base))
 
 
 def decode(packed: bytes, *, base: bytes) -> bytes:
-    """The content; RecordDamaged if the frame or its base is not as it was."""
+    """Return the content of a frame; RecordDamaged if the frame or its base is not as it was."""
     from backports import zstd
 
     try:
@@ -69,7 +69,7 @@ def decode(packed: bytes, *, base: bytes) -> bytes:
 
 
 def _prefix(base: bytes) -> Any:
-    """The base as zstd takes it; it takes none of less than 8 bytes."""
+    """Return the base as zstd's prefix; None if it has less than 8 bytes, which zstd does not take."""
     from backports import zstd
 
     return zstd.ZstdDict(base, is_raw=True).as_prefix if len(base) >= 8 else None

@@ -30,12 +30,12 @@ _SERIES = "derived"
 
 
 def is_derived(file: str) -> bool:
-    """Whether a file is one of these, by its name."""
+    """Whether a file is a derived one, by its name."""
     return file.startswith(f"{_SERIES}-")
 
 
 class DerivedFiles:
-    """Readings, each as a ``conversion`` record with the text and a ``metadata`` record with all else."""
+    """Keeps readings, each as a ``conversion`` record with the text and a ``metadata`` record with all else."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class DerivedFiles:
 
     @property
     def worker(self) -> str:
-        """Under whose name records are kept."""
+        """The name of the worker, which is in the names of its files."""
         return self._files.worker
 
     def keep(self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime) -> RecordRef:
@@ -64,14 +64,14 @@ class DerivedFiles:
         return self.append(write_reading(reading, url=url, digest=digest, body=body, at=at, worker=self.worker))
 
     def append(self, records: bytes) -> RecordRef:
-        """Append what ``write_reading`` has made, perhaps in another process."""
+        """Append records made by ``write_reading``, perhaps in another process; return their range."""
         return self._files.append([records])[0]
 
     def read(self, ref: RecordRef) -> Reading:
-        """The reading that was kept; RecordDamaged if it is not as it was written."""
+        """Return the reading at a range; RecordDamaged if it is not as it was written."""
         with self._shelf.open(ref) as stream:
-            text, rest = _read_block(stream, b"", "conversion", ref)
-            facts, _ = _read_block(stream, rest, "metadata", ref)
+            text, held = _read_block(stream, b"", "conversion", ref)
+            facts, _ = _read_block(stream, held, "metadata", ref)
         return _reading(text, facts, ref)
 
     @property
@@ -90,11 +90,11 @@ class DerivedFiles:
                     self._shelf.seal(file)
 
     def sync(self) -> None:
-        """All that was kept is on disk for good."""
+        """Bring all that was kept to disk for good."""
         self._shelf.sync()
 
     def forget_tail(self, known_end: Callable[[str], int]) -> None:
-        """Set aside what lies beyond the known ends: it is made again from the archive."""
+        """Set aside what is in the files beyond their known ends: it is made again from the archive."""
         for file, size in self._shelf.files():
             if self._files.owns(file) and size > known_end(file):
                 self._shelf.set_aside(file, known_end(file))
@@ -102,7 +102,7 @@ class DerivedFiles:
 
 
 def write_reading(reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, worker: str) -> bytes:
-    """Both records of a reading, compressed."""
+    """Return both records of a reading, compressed."""
     date = warc_date(at)
     shared = field_lines(
         (
@@ -127,7 +127,7 @@ def _record(kind: str, identity: tuple[str, ...], shared: str, block: bytes, con
 
 
 def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]:
-    """The block of the next record, checked, and what was read beyond it."""
+    """Return the block of the next record, checked, and the bytes that were read beyond it."""
     member = Member(stream, held)
     try:
         record = Record(io.BufferedReader(member, CHUNK))
@@ -158,8 +158,8 @@ def _facts(reading: Reading) -> bytes:
     }
     try:
         return orjson.dumps(facts)
-    except TypeError:  # half of a surrogate pair somewhere: no encoding can carry it
-        return orjson.dumps(_carriable(facts))
+    except TypeError:  # half of a surrogate pair somewhere, which can't be encoded
+        return orjson.dumps(_encodable(facts))
 
 
 def _encode(name: str, value: Any) -> dict[str, Any]:
@@ -167,12 +167,12 @@ def _encode(name: str, value: Any) -> dict[str, Any]:
     return {"version": facet.version, "value": facet.encode(value)}
 
 
-def _carriable(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {_carriable(key): _carriable(item) for key, item in value.items()}
-    return [_carriable(item) for item in value] if isinstance(value, list | tuple) else value
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:

@@ -1,4 +1,4 @@
-"""An exchange: the records that a visit leaves, the request beside the response or the revisit."""
+"""An exchange: the records of a visit, the request beside the response, the revisit or the delta."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PROTOCOLS = {"1.0": "http/1.0", "1.1": "http/1.1", "2": "h2", "3": "h3"}
 
 
 class Exchange:
-    """A visit that brought an answer, on its way into the archive."""
+    """A visit that brought an answer, as WARC records."""
 
     def __init__(self, visit: Visit, *, worker: str, answered_by: Literal["response", "revisit", "delta"]) -> None:
         if visit.answer is None:
@@ -45,7 +45,7 @@ class Exchange:
         self._event = _event_lines(visit, visit.answer, date, hidden=answered_by == DELTA)
 
     def request(self) -> bytes:
-        """The request, linked to the ``response`` or ``revisit`` that answered it."""
+        """Return the request record, linked to the ``response`` or ``revisit`` that answered it."""
         block = request_head(self._visit.url, self._answer)
         lines = (
             f"WARC-Type: request\r\n"
@@ -59,7 +59,7 @@ class Exchange:
         return pack_record(lines, block)
 
     def response(self) -> Iterable[bytes]:
-        """The answer with its body; a large one is read twice, since the digests stand before the block."""
+        """Return the response record with its body; a large one is read twice, since the digests stand before the block."""
         answer = self._answer
         head = answer_head(answer, size=answer.size)
         if answer.size <= SMALL:
@@ -72,7 +72,7 @@ class Exchange:
         return stream_record(lines, chain([head], read_chunks(answer.body, answer.size)))
 
     def revisit(self, original: RecordFields) -> Iterable[bytes]:
-        """The answer's head, and where its body was kept before."""
+        """Return a revisit record: the answer's head, and the record that has its body."""
         answer, url, digest = self._answer, self._visit.url, original.payload_digest
         if original.kind not in ("response", DELTA):
             raise ArchiveError(f"a {original.kind or 'nameless'} record can't stand for the body of {url}")
@@ -91,7 +91,7 @@ class Exchange:
         return [pack_record(self._answer_lines() + field_lines(fields), block)]
 
     def delta(self, packed: bytes, *, base: RecordRef, base_digest: Digest, step: int) -> bytes:
-        """The whole exchange as what is different from an earlier one, in one record."""
+        """Return the whole exchange as one delta record, based on an earlier one."""
         lines = (
             f"{self._answer_lines()}"
             f"Rehi-Payload-Digest: {self._answer.digest}\r\n"
@@ -105,7 +105,7 @@ class Exchange:
         return pack_record(lines, packed, stored=True)
 
     def content(self) -> bytes:
-        """What a delta is made of: the request's head, the answer's head, and the body, which is checked."""
+        """Return the content of a delta: the request's head, the answer's head, and the body, which is checked."""
         answer = self._answer
         return request_head(self._visit.url, answer) + answer_head(answer, size=answer.size) + _whole_body(answer)
 
@@ -135,7 +135,7 @@ def _event_lines(visit: Visit, answer: Answer, date: str, *, hidden: bool) -> st
 
 
 def _whole_body(answer: Answer) -> bytes:
-    """A small body; RecordDamaged if it is not what the answer says, so that no lie is ever written."""
+    """Return a small body; RecordDamaged if size or digest are not those of the answer."""
     body = answer.body.read(answer.size + 1)
     if len(body) != answer.size or digest_of(body) != answer.digest:
         raise RecordDamaged(_CHANGED)
@@ -143,7 +143,7 @@ def _whole_body(answer: Answer) -> bytes:
 
 
 def _digest_block(head: bytes, answer: Answer) -> Digest:
-    """The digest of the block of a large body, which is checked in the same way."""
+    """Return the digest of the block of a large body, which is checked in the same way."""
     block, payload = sha256(head), sha256()
     for chunk in read_chunks(answer.body, answer.size):
         block.update(chunk)

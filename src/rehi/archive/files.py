@@ -17,7 +17,7 @@ _CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-fo
 
 
 class FileSeries:
-    """The files that one worker appends to, one after the other."""
+    """The WARC files of one worker, appended to one after the other."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class FileSeries:
         self.rolled = 1  # times that a file was begun; one that was finished before is found by looking
 
     def append(self, *records: Iterable[bytes]) -> list[RecordRef]:
-        """Write records side by side into one file."""
+        """Append records to one file; return the range of each."""
         with self._lock:
             file = self._current()
             refs = []
@@ -52,16 +52,16 @@ class FileSeries:
             return refs
 
     def append_beside(self, first: bytes, second: Iterable[bytes]) -> RecordRef:
-        """Write two records side by side, as one piece; the place of the second."""
-        both = self.append(chain([first], second))[0]
-        return RecordRef(both.file, both.offset + len(first), both.length - len(first))
+        """Append two records as one piece; return the range of the second."""
+        pair = self.append(chain([first], second))[0]
+        return RecordRef(pair.file, pair.offset + len(first), pair.length - len(first))
 
     def owns(self, file: str) -> bool:
-        """Whether a file is of this series and this worker."""
+        """Whether a file is one of this series and worker, by its name."""
         return self._pattern.fullmatch(file) is not None
 
     def finished(self) -> list[tuple[str, int]]:
-        """The files that nothing is appended to any more, with their sizes."""
+        """Return the files that nothing is appended to any more, with their sizes."""
         with self._lock:
             if not self._file:
                 self._resume()
@@ -85,12 +85,12 @@ class FileSeries:
             return file
 
     def look_again(self) -> None:
-        """The files have changed: find out anew where to go on."""
+        """Forget the current file: the next append looks at the files anew."""
         with self._lock:
             self._file = ""
 
     def abandon(self, file: str) -> None:
-        """Never append to a file again: something in it is damaged, and other tools read no further than that."""
+        """Never append to a file again, as when it is damaged: other tools read no further than the damage."""
         with self._lock:
             self._abandoned.add(file)
             self._file = ""
@@ -110,7 +110,7 @@ class FileSeries:
         return self._file
 
     def _resume(self) -> None:
-        """Find this worker's last file, which is gone on with while it is small enough and not sealed."""
+        """Find this worker's last file, which is appended to while it is small enough and not sealed."""
         files = dict(self._shelf.files())
         for file, size in files.items():
             match = self._pattern.fullmatch(file)
@@ -121,8 +121,8 @@ class FileSeries:
             self._abandoned.add(self._file)
 
     def _warcinfo(self, file: str) -> Iterator[bytes]:
-        said = {**self._info, "format": "WARC File Format 1.1", "conformsTo": _CONFORMS_TO}
-        block = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in said.items()).encode(
+        info = {**self._info, "format": "WARC File Format 1.1", "conformsTo": _CONFORMS_TO}
+        block = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in info.items()).encode(
             "utf-8", "replace"
         )
         now = self._clock()

@@ -1,4 +1,4 @@
-"""The head of an HTTP message, as it is written before the body in a record."""
+"""The head of an HTTP message: its first line and headers, as they stand before the body in a record."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class HttpHead:
     headers: Headers
 
     def header(self, name: str) -> str:
-        """The last value of a header, or an empty string."""
+        """Return the last value of a header, or an empty string."""
         lowered = name.lower()
         return next((value for key, value in reversed(self.headers) if key.lower() == lowered), "")
 
 
 def request_head(url: str, answer: Answer) -> bytes:
-    """The request as it was sent; HTTP/2 in the spelling of HTTP/1.1, as other archives do."""
+    """Return the head of the request as it was sent; HTTP/2 in the spelling of HTTP/1.1, as other archives do."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
@@ -47,20 +47,20 @@ def request_head(url: str, answer: Answer) -> bytes:
 
 
 def answer_head(answer: Answer, *, size: int | None) -> bytes:
-    """The answer's head so that it describes the decoded body; ``size`` is None when it says nothing of a body."""
+    """Return the head of an answer so that it describes the decoded body; ``size`` is None if there is no body."""
     reason = f" {answer.reason}" if answer.reason else ""
     return _encode(f"HTTP/{_spelling(answer)} {answer.status:03}{reason}", _describing(answer.headers, size))
 
 
 def write_head(head: HttpHead, *, size: int | None) -> bytes:
-    """A head that was read from a record, so that it describes a decoded body of that size, as ``answer_head`` does."""
+    """Return a head that was read from a record so that it describes a decoded body, as ``answer_head`` does."""
     reason = f" {head.reason}" if head.reason else ""
     spelling = "1.0" if head.version == "1.0" else "1.1"
     return _encode(f"HTTP/{spelling} {head.status:03}{reason}", _describing(head.headers, size))
 
 
 def read_http_head(stream: BinaryIO, length: int) -> tuple[HttpHead, int]:
-    """The head at the start of a block, and how many bytes it took."""
+    """Read the head at the start of a block; return it and its length in bytes."""
     limit = min(length, MAX_HEAD)
     raw = bytearray()
     while len(raw) < limit:
@@ -80,14 +80,14 @@ def _spelling(answer: Answer) -> str:
 
 def _describing(headers: Headers, size: int | None) -> list[tuple[str, str]]:
     kept: list[tuple[str, str]] = []
-    said = False
+    has_length = False
     for name, value in headers:
         lowered = name.strip().lower()
-        right = lowered == "content-length" and not said and value.strip() == str(size)
-        said = said or right
+        right = lowered == "content-length" and not has_length and value.strip() == str(size)
+        has_length = has_length or right
         stale = lowered in _CODINGS or (lowered == "content-length" and not right)
         kept.append((f"{ORIGINAL}{name}" if stale else name, value))
-    if size is not None and not said:
+    if size is not None and not has_length:
         kept.append(("Content-Length", str(size)))
     return kept
 
@@ -98,8 +98,8 @@ def _encode(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
         shown = name.strip() if name.isprintable() else _line(name).strip()
         if shown:  # a nameless header would read as the continuation of the one before
             lines.append(f"{shown}: {value if value.isprintable() else _line(value)}")
-    whole = "\r\n".join([*lines, "", ""])
-    head = whole.encode() if whole.isascii() else b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
+    text = "\r\n".join([*lines, "", ""])
+    head = text.encode() if text.isascii() else b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
     if len(head) > MAX_HEAD:
         raise ArchiveError(f"an HTTP head of {len(head)} bytes is too long to be kept")
     return head
@@ -110,7 +110,7 @@ def _line(text: str) -> str:
 
 
 def _bytes(line: str) -> bytes:
-    """Each character is the byte that came; what can't be one was never on the wire, and goes as UTF-8."""
+    """Encode a line: each character is the byte that came; one that can't be a byte was never received, and is written as UTF-8."""
     for encoding, errors in (("latin-1", "strict"), ("utf-8", "surrogateescape")):
         try:
             return line.encode(encoding, errors)

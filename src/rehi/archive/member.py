@@ -1,4 +1,4 @@
-"""A gzip member: the compressed form in which each record lies in its file."""
+"""A gzip member: the compressed form of each record in its file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GZIP = 31  # window bits that ask for a gzip header and trailer
 
 
 def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The chunks as one gzip member, in pieces of some 64 KB."""
+    """Compress the chunks to one gzip member, yielded in pieces of some 64 KB."""
     from isal import isal_zlib
 
     deflate = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, GZIP)
@@ -36,7 +36,7 @@ def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def pack(plain: bytes) -> bytes:
-    """The bytes as one gzip member, in one step."""
+    """Compress bytes to one gzip member, in one step."""
     return _deflater()(plain, LEVEL, GZIP)
 
 
@@ -48,12 +48,12 @@ def _deflater() -> Callable[[bytes, int, int], bytes]:
 
 
 def inflate(stream: BinaryIO) -> BinaryIO:
-    """The plain bytes of the first member of a stream."""
+    """Return a stream of the plain bytes of a stream's first member."""
     return io.BufferedReader(Member(stream), CHUNK)
 
 
 class Member(io.RawIOBase):
-    """One gzip member of a stream, inflated as it is read. It leaves the stream open for the next one."""
+    """A stream of the plain bytes of one gzip member. The stream under it stays open for the next member."""
 
     def __init__(self, stream: BinaryIO, held: bytes = b"") -> None:
         from isal import isal_zlib
@@ -63,19 +63,19 @@ class Member(io.RawIOBase):
         self._input = held  # read from the stream, but not taken by the decompressor yet
         self._inflate = isal_zlib.decompressobj(GZIP)
         self._error = cast("type[Exception]", isal_zlib.error)  # its stub says that it is an instance
-        self._starved = True  # the decompressor has given out all that it can without more input
+        self._starved = True  # the decompressor can give out no more without further input
         self._fed = len(held)
         self._broken = ""
         self.ran_out = False  # the stream ended inside the member
 
     def readable(self) -> bool:
-        """It can be read."""
+        """Return True: it can be read."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Inflate into the buffer; RecordDamaged if the bytes are no gzip, fail its checksum or end too early."""
         view = memoryview(buffer).cast("B")
-        if self._broken:  # after an error the decompressor goes on with whatever comes, even to a seeming end
+        if self._broken:  # after an error the decompressor would go on, even to what seems the end
             raise RecordDamaged(self._broken)
         while not self._inflate.eof:
             if not self._input and self._starved:
@@ -94,7 +94,7 @@ class Member(io.RawIOBase):
 
     @property
     def rest(self) -> bytes:
-        """What was read from the stream beyond the member's end."""
+        """The bytes that were read from the stream beyond the member's end."""
         return bytes(self._inflate.unused_data)
 
     @property

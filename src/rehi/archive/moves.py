@@ -1,7 +1,7 @@
-"""Moves: where records lie that were written anew when their file was compacted.
+"""Moves: where records are now that were moved by a compaction.
 
-No reference to a record is ever changed. Each compaction leaves one file that says where the records of the files that
-it replaced are now, and whoever asks for one of those is led there, from move to move.
+No reference to a record is ever changed. Each compaction writes one file that says where the records of the files that
+it replaced are now, and a record is found by following these moves.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from rehi.ports import Shelf
 
 _NAME = re.compile(r"moves-([0-9]{5,})-[A-Za-z0-9_-]+\.txt")
 
-MOMENT = 2.0  # seconds; another worker's files are asked for with every page, and a bucket lists for money
+MOMENT = 2.0  # seconds between two looks for a missing file: they are frequent for files of other workers, and a listing of a bucket costs money
 
-Places = dict[int, RecordRef]  # by the offset before
+Places = dict[int, RecordRef]  # new places by old offset
 
 
 class FollowingShelf:
-    """A shelf on which records that were moved are found by their old places."""
+    """A shelf that finds records by their old places after they were moved."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
-        self._moved: dict[str, Places] = {}  # by the file before
-        self._read: set[str] = set()  # names of files that say so
+        self._moved: dict[str, Places] = {}  # by old file
+        self._read: set[str] = set()  # names of the files of moves that were read
         self._moved_at: datetime | None = None
         self._lock = threading.Lock()
-        self._looked_at = -MOMENT  # for the last time because of a file that is nowhere
+        self._looked_at = -MOMENT  # when it was last looked for moves because of a missing file
 
     @property
     def shared(self) -> bool:
@@ -46,19 +46,19 @@ class FollowingShelf:
         return self._shelf.is_sealed(file)
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
-        """As the shelf does."""
+        """See ``Shelf``."""
         return self._shelf.append(file, chunks)
 
     def sync(self) -> None:
-        """As the shelf does."""
+        """See ``Shelf``."""
         self._shelf.sync()
 
     def files(self) -> Sequence[tuple[str, int]]:
-        """As the shelf does."""
+        """See ``Shelf``."""
         return self._shelf.files()
 
     def has(self, file: str) -> bool:
-        """Whether a file is there, or was replaced; what others have moved is learned of a moment later."""
+        """Whether a file is there, or was replaced; that another process has replaced it is noticed a moment later."""
         if self._shelf.has(file) or file in self._moved:
             return True
         if monotonic() - self._looked_at >= MOMENT:
@@ -68,23 +68,23 @@ class FollowingShelf:
         return file in self._moved
 
     def set_aside(self, file: str, offset: int) -> None:
-        """As the shelf does."""
+        """See ``Shelf``."""
         self._shelf.set_aside(file, offset)
 
     def seal(self, file: str) -> None:
-        """As the shelf does."""
+        """See ``Shelf``."""
         self._shelf.seal(file)
 
     def put(self, file: str, chunks: Iterable[bytes]) -> None:
-        """As the shelf does."""
+        """See ``Shelf``."""
         self._shelf.put(file, chunks)
 
     def remove(self, file: str) -> None:
-        """As the shelf does."""
+        """See ``Shelf``."""
         self._shelf.remove(file)
 
     def open(self, ref: RecordRef) -> BinaryIO:
-        """The record where it lies now; one that was dropped is read as long as its old file is there."""
+        """Return a stream of a record at its new place; without one, of its old place."""
         there = self.find(ref)
         try:
             return self._shelf.open(there or ref)
@@ -96,7 +96,7 @@ class FollowingShelf:
             return self._shelf.open(now)
 
     def find(self, ref: RecordRef) -> RecordRef | None:
-        """Where a record was moved to; None if it was not, as far as is known."""
+        """Return where a record was moved to; None if it was not, as far as is known."""
         there = None
         while (places := self._moved.get((there or ref).file)) is not None:
             onward = places.get((there or ref).offset)
@@ -110,7 +110,7 @@ class FollowingShelf:
         return file in self._moved
 
     def look(self) -> None:
-        """Learn of moves that were made since, also by others."""
+        """Read the files of moves that are new, also those of other processes."""
         new = [(name, size) for name, size in self._shelf.files() if _NAME.fullmatch(name) and name not in self._read]
         with self._lock:
             for name, size in new:
@@ -120,11 +120,11 @@ class FollowingShelf:
 
     @property
     def moved_at(self) -> datetime | None:
-        """When records were last moved."""
+        """When records were last moved; None if they never were."""
         return self._moved_at
 
     def next_name(self, worker: str) -> str:
-        """What the next file of moves is called; workers that share a place don't write over each other's."""
+        """Return the name of the next file of moves; the worker's name keeps it from being overwritten by another."""
         numbers = [int(match[1]) for name in self._read if (match := _NAME.fullmatch(name))]
         return f"moves-{max(numbers, default=0) + 1:05}-{worker}.txt"
 
@@ -145,7 +145,7 @@ class FollowingShelf:
 
 
 def write_moves(moves: Mapping[str, Sequence[tuple[RecordRef, RecordRef]]], *, now: datetime) -> Iterator[bytes]:
-    """What a file of moves holds: a line for each file that is replaced, and one for each of its records."""
+    """Yield the lines of a file of moves: one for each file that is replaced, and one for each of its records."""
     yield f"at {now.isoformat()}\n".encode()
     for file, pairs in moves.items():
         yield f"file {file}\n".encode()

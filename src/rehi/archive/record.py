@@ -34,7 +34,7 @@ class RecordFields:
     fields: Headers
 
     def get(self, name: str) -> str:
-        """The value of the first field of that name in any case, or an empty string."""
+        """Return the value of the first field of that name in any case, or an empty string."""
         for key, value in self.fields:
             if key == name:  # as we write it ourselves
                 return value
@@ -70,12 +70,12 @@ class RecordFields:
 
     @property
     def url(self) -> str:
-        """The address that was visited; a delta's own target is a name that replay tools pass over."""
+        """The URL that was visited; the WARC-Target-URI of a delta is a URN, which replay tools pass over."""
         return self.get("WARC-Refers-To-Target-URI" if self.kind == DELTA else "WARC-Target-URI")
 
     @property
     def base(self) -> RecordRef | None:
-        """The record that a delta stands on."""
+        """The record on which a delta is based; None if it names none."""
         place = self.get("Rehi-Base").rsplit(" ", 2)
         if len(place) != 3 or not all(part.isascii() and part.isdigit() for part in place[1:]):
             return None
@@ -89,7 +89,7 @@ class RecordFields:
 
 
 class Record:
-    """A record that is being read: its fields are known, and ``stream`` stands at the block's start."""
+    """A record that is being read: its fields were read, and ``stream`` is at the start of its block."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
@@ -97,35 +97,35 @@ class Record:
         self.length = self.fields.length
 
     def end(self) -> None:
-        """Check what follows the block, and with it the member's checksum."""
+        """Read the end of the record after its block, which checks the gzip checksum; RecordDamaged if it is wrong."""
         if self.stream.read(len(_END) + 1) != _END:
             raise RecordDamaged("a record's block is not as long as its Content-Length says")
 
 
 def write_record(fields: Iterable[tuple[str, str]], block: Iterable[bytes]) -> Iterator[bytes]:
-    """The record as one gzip member. Content-Length must be among the fields and must be right."""
+    """Return the record as one gzip member, in pieces. Content-Length must be among the fields and must be right."""
     return stream_record(field_lines(fields), block)
 
 
 def stream_record(lines: str, block: Iterable[bytes]) -> Iterator[bytes]:
-    """The same with its fields as ``field_lines`` writes them."""
+    """Return the record as one gzip member, in pieces, given its fields as ``field_lines`` writes them."""
     return compress(chain([_head(lines)], block, [_END]))
 
 
 def pack_record(lines: str, block: bytes, *, stored: bool = False) -> bytes:
-    """The same for a block that is in memory; ``stored`` if it is compressed already."""
+    """Return the record of a block in memory as one gzip member; ``stored`` if the block is compressed already."""
     if stored:
         return pack_stored(_head(lines), block + _END)
     return pack(b"".join((_head(lines), block, _END)))
 
 
 def field_lines(fields: Iterable[tuple[str, str]]) -> str:
-    """Named fields, a line for each, whatever their values hold."""
+    """Return named fields, one line each, with control characters percent-encoded."""
     return "".join([f"{name}: {value if value.isprintable() else _printable(value)}\r\n" for name, value in fields])
 
 
 def block_fields(block: bytes, content_type: str) -> Headers:
-    """What the fields say of a block that is in memory."""
+    """Return the fields that describe a block in memory: type, length and digest."""
     return (
         ("Content-Type", content_type),
         ("Content-Length", str(len(block))),
@@ -134,7 +134,7 @@ def block_fields(block: bytes, content_type: str) -> Headers:
 
 
 def digest_of(content: bytes) -> Digest:
-    """The digest of bytes in memory.
+    """Return the digest of bytes in memory.
 
     In hexadecimal, as everywhere else: warcio's checker tells base 16, 32 and 64 apart by their length, and pywb
     compares what follows as text.
@@ -143,7 +143,7 @@ def digest_of(content: bytes) -> Digest:
 
 
 def record_id(*parts: str) -> str:
-    """An identifier made of what makes the record unique, so that it needs no randomness: a UUID of version 5."""
+    """Return an identifier made of what makes a record unique, so that it needs no randomness: a UUID of version 5."""
     # The same as uuid5's, without its object: a fifth of the time, and four are made for each page.
     name = _NAMESPACE + " ".join(parts).encode("utf-8", "replace")
     text = sha1(name, usedforsecurity=False).hexdigest()
@@ -151,14 +151,14 @@ def record_id(*parts: str) -> str:
     return f"<urn:uuid:{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}>"
 
 
-@lru_cache(maxsize=16)  # a visit's stands in each of its records, and in what they are named by
+@lru_cache(maxsize=16)  # a visit's date is in each of its records, and in their identifiers
 def warc_date(at: datetime) -> str:
-    """A time in UTC with microseconds, as WARC 1.1 allows."""
+    """Return a moment in UTC with microseconds, as WARC 1.1 allows."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def read_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    """So many bytes of a stream; RecordDamaged if it ends before."""
+    """Yield ``size`` bytes of a stream; RecordDamaged if it ends before."""
     left = size
     while left:
         chunk = stream.read(min(CHUNK, left))
@@ -177,7 +177,7 @@ def _printable(value: str) -> str:
 
 
 def parse_fields(plain: bytes) -> tuple[RecordFields, int]:
-    """The fields of a record that is in memory, and where its block begins: quicker than ``read_fields``."""
+    """Return the fields of a record in memory, and the offset of its block; quicker than ``read_fields``."""
     end = plain.find(_END, 0, MAX_FIELDS)
     first, *lines = plain[: max(end, 0)].decode("utf-8", "replace").split("\r\n")
     parts = [line.partition(": ") for line in lines]
@@ -188,7 +188,7 @@ def parse_fields(plain: bytes) -> tuple[RecordFields, int]:
 
 
 def read_fields(stream: BinaryIO) -> RecordFields:
-    """The fields of the record that begins here; the stream stands at its block then."""
+    """Read the fields of the record that begins here; the stream is at the start of its block then."""
     if not stream.readline(64).startswith(b"WARC/1."):
         raise RecordDamaged("there is no WARC record at this place")
     left = MAX_FIELDS

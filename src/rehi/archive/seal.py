@@ -1,4 +1,4 @@
-"""Sealing: a file that is large enough gets its index beside it, and is never written again."""
+"""Sealing: a WARC file that is large enough gets an index beside it, and is never appended to again."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rehi.archive.cdxj import REVISIT, SortedLines, cdxj_line
-from rehi.archive.walk import SUFFIX, Found, Walk
+from rehi.archive.walk import SUFFIX, Walk, WholeRecord
 from rehi.ports import Shelf
 
 INDEX = ".cdxj"
 
 
 def index_name(file: str) -> str:
-    """The name of a file's index."""
+    """Return the name of a file's index."""
     return file.removesuffix(SUFFIX) + INDEX
 
 
 def seal_file(shelf: Shelf, file: str, size: int, *, spool: Path | None = None) -> None:
-    """Index a file and bring it to where it stays. What breaks off in the middle is done again: the index comes last."""
+    """Seal a file and write its index. The index is written last, so that what was interrupted is done again."""
     with SortedLines(spool) as lines:
         for line in _lines(shelf, file, size):
             lines.add(line)
@@ -27,9 +27,9 @@ def seal_file(shelf: Shelf, file: str, size: int, *, spool: Path | None = None) 
 
 
 def _lines(shelf: Shelf, file: str, size: int) -> Iterator[str]:
-    """A line for each answer that replay tools can show, so none for deltas."""
-    for item in Walk(shelf, file, size, unfold=False).through():
-        if isinstance(item, Found) and item.kept is not None:
+    """Yield a line for each answer that replay tools can show, so none for deltas."""
+    for item in Walk(shelf, file, size, decode_deltas=False).records():
+        if isinstance(item, WholeRecord) and item.kept is not None:
             kept = item.kept
             yield cdxj_line(
                 url=kept.url,

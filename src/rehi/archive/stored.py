@@ -1,4 +1,4 @@
-"""A gzip member whose end is stored as it is: a record's fields are deflated, its block is compressed already.
+"""A gzip member for a block that is compressed already: the record's fields are deflated, the block is stored as it is.
 
 To deflate both together takes 120 bytes more of each delta, since the fields then share a code with what looks random.
 """
@@ -13,7 +13,7 @@ _MOST = 65_535  # bytes of a stored part
 
 
 def pack_stored(fields: bytes, block: bytes) -> bytes:
-    """Both as one member."""
+    """Return fields and block as one gzip member."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     parts = [_HEADER, deflate.compress(fields), deflate.flush(zlib.Z_SYNC_FLUSH)]
     places = [*range(0, len(block), _MOST), len(block)] if block else [0, 0]

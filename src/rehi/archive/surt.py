@@ -1,4 +1,4 @@
-"""A SURT: a URL as indexes of web archives sort it, with its host from the back and what seldom matters left out."""
+"""A SURT: the sort key of a URL in indexes of web archives, with its host reversed and session ids left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TWICE = re.compile(r"\A(?:https?://)+(?=https?://)")
 _NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}")
 _WWW = re.compile(r"www[0-9]*\.")
 _PORTS = {"http": 80, "https": 443}
-# What servers put into URLs to know a visitor by, and what may stand after it.
+# Session ids in URLs, and what may follow them.
 _SESSIONS = tuple(
     re.compile(rf"(.*)(?:{mark})(?:&(.*))?", re.IGNORECASE | re.DOTALL)
     for mark in (
@@ -35,9 +35,9 @@ _PATH_SESSIONS = tuple(
 )
 
 
-@lru_cache(maxsize=16)  # the versions of a URL come one after the other
+@lru_cache(maxsize=16)  # captures of one URL come one after the other
 def surt(url: str) -> str:
-    """The sort key of a URL, the same as the field's tools make; never with a blank in it, whatever the URL is."""
+    """Return the sort key of a URL, the same as other tools make; it never has a blank in it."""
     if not url:
         return "-"
     if len(url) > MAX_LENGTH:
@@ -53,25 +53,25 @@ def _key(url: str) -> str:
     if not _SCHEME.match(plain):
         plain = f"http://{plain}"
     plain = _TWICE.sub("", plain)
-    scheme, _, rest = plain.partition(":")
-    parts = _PARTS.match(rest)
+    scheme, _, after_scheme = plain.partition(":")
+    parts = _PARTS.match(after_scheme)
     assert parts is not None  # each of its parts may be empty
-    place, path, query = parts[1] or "", parts[2], parts[3] or ""
-    host, port = _split_place(place)
+    authority, path, query = parts[1] or "", parts[2], parts[3] or ""
+    host, port = _split_authority(authority)
     if not host and path and scheme.lower() in _PORTS:
         host, _, path = path.lstrip("/").partition("/")
         path = f"/{path}"
     shown = _query(query)
     if not host:
         return f"{scheme}:{_path(_escape(_unescape(path)))}{shown}"
-    named = _host(host)
+    host_name = _host(host)
     shown_port = f":{port}" if port and port != _PORTS.get(scheme.lower()) else ""
-    return f"{','.join(reversed(named.split('.')))}{shown_port}){_path(_escape(_resolve(_unescape(path))))}{shown}"
+    return f"{','.join(reversed(host_name.split('.')))}{shown_port}){_path(_escape(_resolve(_unescape(path))))}{shown}"
 
 
-def _split_place(place: str) -> tuple[str, int]:
-    """The host, without who visits it, and the port; 0 for none."""
-    named = place.rpartition("@")[2].rstrip(":")
+def _split_authority(authority: str) -> tuple[str, int]:
+    """Return the host, without user and password, and the port; 0 if there is none."""
+    named = authority.rpartition("@")[2].rstrip(":")
     if named.startswith("["):
         host, _, port = named[1:].partition("]")
         port = port.removeprefix(":")
@@ -80,8 +80,8 @@ def _split_place(place: str) -> tuple[str, int]:
     return host.lower(), int(port) if port else 0
 
 
-def _host(given: str) -> str:
-    raw = _unescape(given)
+def _host(host: str) -> str:
+    raw = _unescape(host)
     if not raw.isascii():
         with suppress(UnicodeError):
             raw = raw.decode("utf-8", "ignore").encode("idna")
@@ -93,7 +93,7 @@ def _host(given: str) -> str:
 
 
 def _address(numbers: str) -> str:
-    """An IP address as four numbers, however it was written."""
+    """Return an IPv4 address as four numbers, however it was written."""
     try:
         if numbers.isdigit():
             return socket.inet_ntoa((int(numbers) & 0xFFFFFFFF).to_bytes(4, "big"))
@@ -103,7 +103,7 @@ def _address(numbers: str) -> str:
 
 
 def _resolve(path: bytes) -> bytes:
-    """The path without empty steps and without those that lead nowhere."""
+    """Return the path without empty segments, and with dot segments resolved."""
     kept: list[bytes] = []
     for step in path.split(b"/")[1:]:
         if step == b".." and kept:
@@ -116,16 +116,16 @@ def _resolve(path: bytes) -> bytes:
 def _path(path: str) -> str:
     path = path.lower()
     for pattern in _PATH_SESSIONS:
-        if found := pattern.fullmatch(path):
-            path = found[1] + found[2]
+        if match := pattern.fullmatch(path):
+            path = match[1] + match[2]
     return path[:-1] if len(path) > 1 and path.endswith("/") else path
 
 
-def _query(given: str) -> str:
-    query = _escape(_unescape(given))
+def _query(text: str) -> str:
+    query = _escape(_unescape(text))
     for pattern in _SESSIONS:
-        if found := pattern.fullmatch(query):
-            query = found[1] + (found[2] or "")
+        if match := pattern.fullmatch(query):
+            query = match[1] + (match[2] or "")
     # A name without a value comes before the same name with one.
     arguments = sorted(tuple(argument.split("=", 1)) for argument in query.lower().split("&"))
     ordered = "&".join("=".join(argument) for argument in arguments)
@@ -137,7 +137,7 @@ def _escape(raw: bytes) -> str:
 
 
 def _unescape(text: str) -> bytes:
-    """The bytes that a text stands for, if need be after several times."""
+    """Return the bytes of a percent-encoded text, decoded as often as it is encoded."""
     raw = text.encode("utf-8", "replace")
     while (plain := unquote_to_bytes(raw)) != raw:
         raw = plain

@@ -1,4 +1,4 @@
-"""A tombstone: a record that says which bytes were dropped on purpose, so that no catalogue brings them back.
+"""A tombstone: a record of bodies that were dropped on purpose, so that a rebuilt catalogue does not bring them back.
 
 The bytes leave their files later, when those are compacted. A ``metadata`` record lists digests, each with its rule, how
 many versions had the bytes, and the first few of them. The tombstones of one decision lie in a file of their own, which
@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from rehi.archive.record import RecordFields, block_fields, record_id, warc_date, write_record
-from rehi.archive.walk import SUFFIX, Bad, Found, Walk
+from rehi.archive.walk import SUFFIX, DamagedPart, Walk, WholeRecord
 from rehi.errors import RecordDamaged
 from rehi.model.retention import Buried, Place
 from rehi.model.version import Digest, RecordRef
@@ -29,29 +29,29 @@ _PREFIX = "dropped-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """Bytes that were dropped together."""
+    """Bodies that were dropped together."""
 
     at: datetime
     buried: tuple[Buried, ...]
 
 
 def is_tombstone(fields: RecordFields) -> bool:
-    """Whether a record is one."""
+    """Whether a record is a tombstone."""
     return fields.kind == "metadata" and fields.get("Content-Type") == TYPE
 
 
-def read_tombstone(found: Found) -> Tombstone:
-    """What a tombstone says; RecordDamaged if it is not one of ours."""
-    ref = found.ref
+def read_tombstone(record: WholeRecord) -> Tombstone:
+    """Return the tombstone in a record; RecordDamaged if it can't be read."""
+    ref = record.ref
     try:
-        said = orjson.loads(found.block)
-        return Tombstone(at=_moment(said["at"]), buried=tuple(_to_buried(one) for one in said["dropped"]))
+        facts = orjson.loads(record.block)
+        return Tombstone(at=_moment(facts["at"]), buried=tuple(_to_buried(entry) for entry in facts["dropped"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordDamaged(f"{ref.file}:{ref.offset}: it does not say what was dropped") from error
 
 
 def write_tombstones(shelf: Shelf, buried: Iterable[Buried], *, at: datetime, worker: str, software: str) -> str | None:
-    """Put tombstones for all of these on the shelf, on disk for good; the name of their file, if there were any."""
+    """Write tombstones for these bodies, on disk for good; return the name of their file, None if there were no bodies."""
     rest = iter(buried)
     first = next(rest, None)
     if first is None:
@@ -62,16 +62,16 @@ def write_tombstones(shelf: Shelf, buried: Iterable[Buried], *, at: datetime, wo
 
 
 def read_tombstones(shelf: Shelf, file: str, size: int, *, start: int) -> Iterator[tuple[RecordRef, Tombstone]]:
-    """The tombstones of a file from some place on; RecordDamaged where it is not as it was written."""
-    for item in Walk(shelf, file, size, unfold=False).through(start):
-        if isinstance(item, Bad):
+    """Yield the tombstones of a file from offset ``start`` on; RecordDamaged if it is not as it was written."""
+    for item in Walk(shelf, file, size, decode_deltas=False).records(start):
+        if isinstance(item, DamagedPart):
             raise RecordDamaged(f"{file}:{item.ref.offset}: {item.why}")
         if is_tombstone(item.fields):
             yield item.ref, read_tombstone(item)
 
 
 def tombstone_files(shelf: Shelf) -> list[tuple[str, int]]:
-    """The files of tombstones with their sizes, the oldest first."""
+    """Return the files of tombstones with their sizes, the oldest first."""
     return [(file, size) for file, size in shelf.files() if file.startswith(_PREFIX) and file.endswith(SUFFIX)]
 
 
@@ -108,11 +108,11 @@ def _records(file: str, buried: Iterable[Buried], at: datetime, software: str) -
 
 
 def _lists(buried: Iterable[Buried], at: datetime) -> Iterator[bytes]:
-    """JSON lists that are not too long."""
+    """Yield JSON lists of at most ``LARGEST`` bytes."""
     held: list[bytes] = []
     size = 0
-    for one in buried:
-        line = _line(one)
+    for body in buried:
+        line = _line(body)
         if held and size + len(line) > LARGEST:
             yield _list(held, at)
             held, size = [], 0
@@ -126,7 +126,7 @@ def _list(lines: list[bytes], at: datetime) -> bytes:
     return b'{"at":%s,"dropped":[\n%s\n]}\n' % (orjson.dumps(at.astimezone(UTC).isoformat()), b",\n".join(lines))
 
 
-def _line(one: Buried) -> bytes:
+def _line(body: Buried) -> bytes:
     places = [
         {
             "url": place.url,
@@ -137,34 +137,34 @@ def _line(one: Buried) -> bytes:
             "offset": place.record.offset,
             "length": place.record.length,
         }
-        for place in one.places
+        for place in body.places
     ]
-    said = {"digest": one.digest, "size": one.size, "rule": one.rule, "versions": one.versions, "of": places}
-    line = orjson.dumps(said)
-    # An address of any length must not make a list that nobody reads.
-    return line if len(line) <= LARGEST // 2 else _line(replace(one, places=one.places[: len(one.places) // 2]))
+    facts = {"digest": body.digest, "size": body.size, "rule": body.rule, "versions": body.versions, "of": places}
+    line = orjson.dumps(facts)
+    # A very long URL must not make a list that is too long to be read.
+    return line if len(line) <= LARGEST // 2 else _line(replace(body, places=body.places[: len(body.places) // 2]))
 
 
-def _to_buried(said: dict[str, Any]) -> Buried:
-    digest, rule = said["digest"], said["rule"]
+def _to_buried(facts: dict[str, Any]) -> Buried:
+    digest, rule = facts["digest"], facts["rule"]
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", digest) or not isinstance(rule, str):
         raise ValueError(digest)
     return Buried(
         digest=Digest(digest),
-        size=int(said["size"]),
+        size=int(facts["size"]),
         rule=rule,
-        versions=int(said["versions"]),
-        places=tuple(_to_place(one) for one in said["of"]),
+        versions=int(facts["versions"]),
+        places=tuple(_to_place(entry) for entry in facts["of"]),
     )
 
 
-def _to_place(said: dict[str, Any]) -> Place:
+def _to_place(facts: dict[str, Any]) -> Place:
     return Place(
-        url=str(said["url"]),
-        at=_moment(said["at"]),
-        status=int(said["status"]),
-        media_type=str(said["type"]),
-        record=RecordRef(str(said["file"]), int(said["offset"]), int(said["length"])),
+        url=str(facts["url"]),
+        at=_moment(facts["at"]),
+        status=int(facts["status"]),
+        media_type=str(facts["type"]),
+        record=RecordRef(str(facts["file"]), int(facts["offset"]), int(facts["length"])),
     )
 
 

@@ -1,7 +1,7 @@
-"""The walk: through the records of a file, past what is damaged.
+"""The walk: reads the records of a WARC file, past what is damaged.
 
-Where bytes in the middle are damaged, what follows is gone on with only if whole records lead from there exactly to the
-file's end. Anything less could be an archive inside a downloaded body that poses as ours.
+After damage in the middle, the walk goes on only where whole records follow each other exactly to the file's end. Anything
+less could be an archive inside a downloaded body, whose records are not ours.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from rehi.ports import Shelf
 
 SUFFIX = ".warc.gz"
 _MAGIC = b"\x1f\x8b\x08"
-_TRIES = 1_000  # places that look like a member: by chance one in 16 MB, beyond that somebody made them
-_SMALL = 1 << 20  # bytes of a block that is handed on with its record
+_TRIES = 1_000  # offsets that look like the start of a member: one in 16 MB by chance, more only if somebody made them
+_SMALL = 1 << 20  # bytes of a block that is kept with its record
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """A visit as its record tells it."""
+class KeptVisit:
+    """A visit as its record describes it."""
 
     url: str
     at: datetime
@@ -43,54 +43,57 @@ class Kept:
     digest: Digest
     size: int  # of the decoded body; for a 304, 0
     record: RecordRef
-    body: RecordRef | None  # the record itself, or None for a revisit: the digest says what it repeats
+    body: RecordRef | None  # the record itself; None for a revisit, whose body is known by its digest
     revisit: bool
     redirect_to: str  # absolute, but not normalised; empty if it is no redirect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A whole record."""
+class WholeRecord:
+    """A record that was read without an error."""
 
     ref: RecordRef
     fields: RecordFields
-    kept: Kept | None  # the visit that it tells of, if it is an answer
-    block: bytes = b""  # of one that is no answer, and small
+    kept: KeptVisit | None  # the visit, if the record is an answer
+    block: bytes = b""  # of a small record that is no answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bad:
-    """A part of a file that can't be read, or a record that is not what it says."""
+class DamagedPart:
+    """A part of a file that can't be read, or a record that is not valid."""
 
     ref: RecordRef
     why: str
 
 
 class Walk:
-    """One file, gone through from some place on."""
+    """A walk through the records of one file."""
 
-    def __init__(self, shelf: Shelf, name: str, size: int, *, unfold: bool = True) -> None:
+    def __init__(self, shelf: Shelf, name: str, size: int, *, decode_deltas: bool = True) -> None:
         self._shelf, self.name, self.size = shelf, name, size
-        self._unfold = unfold  # whether deltas are read with all that they stand on
-        self.ran_out = False  # the last walk ended because the file did, inside a member
+        self._decode_deltas = decode_deltas  # whether deltas are decoded, with the records on which they are based
+        self.ran_out = False  # the last walk ended inside a member, at the file's end
 
-    def through(self, offset: int = 0) -> Iterator[Found | Bad]:
-        """All records, past what is damaged."""
+    def records(self, offset: int = 0) -> Iterator[WholeRecord | DamagedPart]:
+        """Yield all records from an offset on, and the damaged parts between them."""
         while True:
-            for item in self.steps(offset):
+            for item in self.records_until_damage(offset):
                 offset = item.ref.end
                 yield item
             if offset >= self.size:
                 return
-            onward, _ = (None, False) if self.ran_out else self.look_onward(offset + 1)
-            end = self.size if onward is None else onward
-            yield Bad(ref=RecordRef(self.name, offset, end - offset), why="these bytes are no whole record")
-            if onward is None:
+            next_record, _ = (None, False) if self.ran_out else self.find_next_record(offset + 1)
+            end = self.size if next_record is None else next_record
+            yield DamagedPart(ref=RecordRef(self.name, offset, end - offset), why="these bytes are no whole record")
+            if next_record is None:
                 return
-            offset = onward
+            offset = next_record
 
-    def steps(self, offset: int, *, lenient: bool = True) -> Iterator[Found | Bad]:
-        """Member after member, until the file's end or something that is none; the lenient walk passes over bad records."""
+    def records_until_damage(self, offset: int, *, lenient: bool = True) -> Iterator[WholeRecord | DamagedPart]:
+        """Yield records from an offset on, until the file's end or a part that is no gzip member.
+
+        A lenient walk yields invalid records as damaged parts, any other ends there.
+        """
         self.ran_out, held = False, b""
         with self._shelf.open(RecordRef(self.name, offset, self.size - offset)) as stream:
             while offset < self.size:
@@ -103,18 +106,18 @@ class Walk:
                     if not (lenient and _drain(plain)):
                         self.ran_out = member.ran_out
                         return
-                    yield Bad(ref=RecordRef(self.name, offset, member.length), why=str(error))
+                    yield DamagedPart(ref=RecordRef(self.name, offset, member.length), why=str(error))
                 else:
                     ref = RecordRef(self.name, offset, member.length)
                     yield (
-                        self._found(ref, record.fields, content)
+                        self._record(ref, record.fields, content)
                         if lenient
-                        else Found(ref=ref, fields=record.fields, kept=None)
+                        else WholeRecord(ref=ref, fields=record.fields, kept=None)
                     )
                 offset, held = offset + member.length, member.rest
 
     def begins_record(self, offset: int) -> bool:
-        """Whether a record begins at a place."""
+        """Whether a record begins at an offset."""
         if offset == 0:
             return True
         with self._shelf.open(RecordRef(self.name, offset, self.size - offset)) as stream:
@@ -124,8 +127,11 @@ class Walk:
                 return False
             return True
 
-    def look_onward(self, offset: int) -> tuple[int | None, bool]:
-        """Where whole records begin that lead exactly to the file's end; and whether there is any whole one at all."""
+    def find_next_record(self, offset: int) -> tuple[int | None, bool]:
+        """Return the offset from which whole records lead exactly to the file's end, and whether there is any whole record.
+
+        The offset is None if there is no such place.
+        """
         passed, readable = 0, False
         for tries, place in enumerate(self._find_magic(offset)):
             if tries == _TRIES:
@@ -133,24 +139,24 @@ class Walk:
             if place < passed:
                 continue
             end = place
-            for item in self.steps(place, lenient=False):
+            for item in self.records_until_damage(place, lenient=False):
                 end = item.ref.end
             if end == self.size:
                 return place, True
             passed, readable = end, readable or end > place
         return None, readable
 
-    def _found(self, ref: RecordRef, fields: RecordFields, content: _Content) -> Found | Bad:
+    def _record(self, ref: RecordRef, fields: RecordFields, content: _BlockContent) -> WholeRecord | DamagedPart:
         if fields.kind != DELTA:
-            return Found(ref=ref, fields=fields, kept=_kept(ref, fields, content), block=content.block)
-        if not self._unfold:
-            return Found(ref=ref, fields=fields, kept=None)
+            return WholeRecord(ref=ref, fields=fields, kept=_kept(ref, fields, content), block=content.block)
+        if not self._decode_deltas:
+            return WholeRecord(ref=ref, fields=fields, kept=None)
         try:
             version = read_version(self._shelf, ref)
-            told = _Content(version.http, fields.payload_digest, len(version.body))
-            return Found(ref=ref, fields=fields, kept=_kept(ref, fields, told))
+            decoded = _BlockContent(version.http, fields.payload_digest, len(version.body))
+            return WholeRecord(ref=ref, fields=fields, kept=_kept(ref, fields, decoded))
         except (RecordDamaged, RecordMissing) as error:
-            return Bad(ref=ref, why=str(error))
+            return DamagedPart(ref=ref, why=str(error))
 
     def _find_magic(self, offset: int) -> Iterator[int]:
         held = b""
@@ -167,8 +173,8 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
-    """What a record's block came to."""
+class _BlockContent:
+    """The HTTP head, digest and size of a record's block."""
 
     http: HttpHead | None
     digest: Digest | None
@@ -176,8 +182,8 @@ class _Content:
     block: bytes = b""
 
 
-def _read(record: Record) -> _Content:
-    """Read a record to its end and check it."""
+def _read(record: Record) -> _BlockContent:
+    """Read a record to its end, and check it; RecordDamaged if it is wrong."""
     fields = record.fields
     http, used = read_http_head(record.stream, record.length) if holds_answer(fields) else (None, 0)
     payload, size = sha256(), record.length - used
@@ -187,22 +193,22 @@ def _read(record: Record) -> _Content:
         if http is None and len(held) < _SMALL:
             held += chunk
     record.end()
-    found, said = Digest(f"sha256:{payload.hexdigest()}"), fields.payload_digest
+    digest, declared = Digest(f"sha256:{payload.hexdigest()}"), fields.payload_digest
     if http is None:
-        return _Content(None, None, size, bytes(held) if size <= _SMALL else b"")
+        return _BlockContent(None, None, size, bytes(held) if size <= _SMALL else b"")
     if fields.kind == "revisit":
         length = http.header("Content-Length")
-        return _Content(http, said or found, int(length) if length.isascii() and length.isdigit() else 0)
-    if said is not None and said != found:
+        return _BlockContent(http, declared or digest, int(length) if length.isascii() and length.isdigit() else 0)
+    if declared is not None and declared != digest:
         raise RecordDamaged("the body is not what its digest says")
-    return _Content(http, found, size)
+    return _BlockContent(http, digest, size)
 
 
-def _kept(ref: RecordRef, fields: RecordFields, content: _Content) -> Kept | None:
+def _kept(ref: RecordRef, fields: RecordFields, content: _BlockContent) -> KeptVisit | None:
     if content.http is None or content.digest is None:
         return None
     revisit = fields.kind == "revisit"
-    return Kept(
+    return KeptVisit(
         url=fields.url,
         at=fields.at,
         status=content.http.status,
@@ -228,7 +234,7 @@ def _target(url: str, http: HttpHead) -> str:
 
 
 def _drain(plain: BinaryIO) -> bool:
-    """Read what is left of a member that is no good record; whether it is at least whole gzip."""
+    """Read the rest of a member that is no valid record; return whether it is at least valid gzip."""
     try:
         while plain.read(CHUNK):
             pass

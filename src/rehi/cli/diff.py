@@ -11,7 +11,7 @@ from rehi.cli.output import json_option, open_house, printable, show_json, show_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rehi.compare import Line, NamesDiff, Piece, TableDiff, TreeDiff
+    from rehi.compare import Line, LinePiece, NamesDiff, TableDiff, TreeDiff
     from rehi.desk.comparison import Comparison, Side
 
 SHOWN = 200  # lines, rows or values, unless more are asked for
@@ -114,7 +114,7 @@ def _show_lines(lines: Iterable[Line]) -> None:
     click.echo()
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: LinePiece) -> str:
     text = printable(piece.text)
     if piece.part == "same":
         return text

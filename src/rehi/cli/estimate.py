@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rehi.app import House, utc_now
-from rehi.frontier import manners_of, zone_of
+from rehi.frontier import politeness_for, zone_of
 from rehi.model.host import NO_ORDERS, HostRow
 from rehi.model.listing import DocumentFilter, Page
 from rehi.sources import host_meant, normalise
@@ -71,7 +71,7 @@ def _of_hosts(house: House, counted: Iterable[tuple[HostRow, int]]) -> Estimate:
     pages = hosts = left_alone = 0
     longest, slowest = 0.0, ""
     for row, number in counted:
-        manners = manners_of(row.origin, orders.get(row.host_id, NO_ORDERS), settings=settings, time_zone=time_zone)
+        manners = politeness_for(row.origin, orders.get(row.host_id, NO_ORDERS), settings=settings, time_zone=time_zone)
         if manners.left_alone:
             left_alone += 1
             continue

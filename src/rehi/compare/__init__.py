@@ -1,4 +1,4 @@
-"""Comparing: what is different between two versions, told in the way that their kind asks for."""
+"""Compare: finds the differences between two versions, as texts, tables, trees or lists of names."""
 
 from rehi.compare.blame import Beginning, Origin, trace_rows
 from rehi.compare.columns import ColumnsDiff
@@ -8,32 +8,32 @@ from rehi.compare.names import NamesDiff, compare_names
 from rehi.compare.rows import CellChange, NumberedRow, RowChange, TableDiff, compare_tables
 from rehi.compare.sequence import align
 from rehi.compare.table import Table, TableTooLarge, both_headers, read_rows, to_table
-from rehi.compare.text import Change, Line, LineKind, TextDiff, compare_texts, lay_out, split_lines
+from rehi.compare.text import Line, LineKind, TextChange, TextDiff, compare_texts, lay_out, split_lines
 from rehi.compare.tree import NoTree, PathChange, PathKind, TooDeep, TreeDiff, compare_trees
-from rehi.compare.words import Part, Piece, mark_words
+from rehi.compare.word_diff import LinePart, LinePiece, mark_words
 from rehi.compare.xmltree import Prefixes, parse_xml, show_xpath
 
 __all__ = [
     "Beginning",
     "CellChange",
-    "Change",
     "ColumnsDiff",
     "Key",
     "Line",
     "LineKind",
+    "LinePart",
+    "LinePiece",
     "NamesDiff",
     "NoTree",
     "NumberedRow",
     "Origin",
-    "Part",
     "PathChange",
     "PathKind",
-    "Piece",
     "Prefixes",
     "RowChange",
     "Table",
     "TableDiff",
     "TableTooLarge",
+    "TextChange",
     "TextDiff",
     "TooDeep",
     "TreeDiff",

@@ -1,4 +1,4 @@
-"""JSON as a tree: one value, or one on each line."""
+"""JSON as a tree: of one value, or of one value on each line (JSON Lines)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w-]*")
 
 
 def parse_json(text: str) -> Tree:
-    """The value that a text holds; NoTree if it is no JSON."""
+    """Return the value of a JSON text, a list for JSON Lines; NoTree if it is no JSON."""
     text = text.lstrip("\ufeff")
     try:
         return cast("Tree", orjson.loads(text))
@@ -29,22 +29,22 @@ def parse_json(text: str) -> Tree:
 
 
 def _parse_slowly(text: str) -> Tree:
-    """The standard library forgives NaN, which is a word here, and lone surrogates."""
+    """Parse with the standard library, which accepts NaN (kept as a word here) and lone surrogates."""
     try:
-        return cast("Tree", json.loads(text, strict=False, parse_constant=str, parse_int=_whole))
+        return cast("Tree", json.loads(text, strict=False, parse_constant=str, parse_int=_integer))
     except RecursionError as error:
         raise NoTree("it is nested too deeply") from error
     except ValueError as error:
         raise NoTree(str(error)) from error
 
 
-def _whole(digits: str) -> int | str:
-    """A whole number; beyond 64 bits as it is written."""
+def _integer(digits: str) -> int | str:
+    """Return an integer; one beyond 64 bits as it is written."""
     return int(digits) if len(digits) < 19 else digits
 
 
 def show_path(steps: Sequence[Step]) -> str:
-    """A path as people write it: ``$.items[id=17].name``."""
+    """Return a path as people write it: ``$.items[id=17].name``."""
     return "$" + "".join(map(_show_step, steps))
 
 

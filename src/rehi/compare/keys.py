@@ -1,4 +1,4 @@
-"""Keys: the columns by which the rows of two versions of a table are known to be the same."""
+"""Keys: the columns by which rows of two versions of a table are recognised as the same."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import cast
 from rehi.compare.table import Row, Table
 from rehi.errors import ComparisonError
 
-_GLANCE = 2_000  # rows that rule most columns out
-_FEW = 0.01  # of all rows whose key is not their own, which a guessed key may have
-_STABLE = 0.2  # of the values of a column that must stay, unless its name says that it is a key
+_GLANCE = 2_000  # rows that are enough to rule out most columns
+_FEW = 0.01  # of all rows may share their key with another, if the key was guessed
+_STABLE = 0.2  # of the values of a column must be in both versions, unless its name says that it is a key
 _PAIRED, _TRIPLED = 8, 6  # columns of which pairs and triples are tried
 _KEY_NAME = re.compile(
     r"@?_?(?:id|ids|uuid|guid|key|code|symbol|ticker|isbn|issn|ean|doi|uri|url|iban|sku|number|no|nr|kood|regkood|"
@@ -26,19 +26,19 @@ _ENDS_IN_ID = re.compile(r"\w+(?:Id|ID|Code|Key)")
 _NAME_NAME = re.compile(r".*(?:name|nimi|title|pealkiri|label)", re.IGNORECASE)
 _FRACTION = re.compile(r"[-+]?\d+[.,]\d+")
 
-Identity = Hashable  # the key's cells; the second row with the same ones and those after it have their turn beside them
+Identity = Hashable  # the key's cells; with a counter for the second row that has the same ones and those after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """The key: its columns by their names in the new table, and why these; none if rows are known as wholes."""
+    """The columns of a key by their names in the new table, and why these. Without columns, whole rows are compared."""
 
     columns: Row = ()
     why: str = ""
 
 
 def identify(rows: Sequence[Row], places: Sequence[int]) -> list[Identity]:
-    """The identity of each row by the cells at these places; no two rows have the same."""
+    """Return the identity of each row, given the places of the key's cells; no two rows have the same."""
     keys = cells_at(rows, places)
     if len(set(keys)) == len(keys):
         return keys
@@ -51,15 +51,15 @@ def identify(rows: Sequence[Row], places: Sequence[int]) -> list[Identity]:
 
 
 def cells_at(rows: Sequence[Row], places: Sequence[int]) -> list[Hashable]:
-    """The cells at these places of each row: one cell by itself, several as a tuple."""
+    """Return the cells of each row at these places: one cell by itself, several as a tuple."""
     return list(map(itemgetter(*places), rows)) if places else [()] * len(rows)
 
 
-def check_key(given: Sequence[str], old: Table, new: Table, old_names: dict[str, str]) -> Key:
-    """The key that a person gave; ComparisonError if its columns are not there or do not tell the rows apart."""
-    wanted = tuple(_meant(name, new.columns) for name in given)
+def check_key(column_names: Sequence[str], old: Table, new: Table, old_names: dict[str, str]) -> Key:
+    """Return the key of the columns that a person named; ComparisonError if they are missing or are no key."""
+    wanted = tuple(_match_column(name, new.columns) for name in column_names)
     if len(set(wanted)) < len(wanted):
-        raise ComparisonError(f"the key {','.join(given)} names a column twice; name each once")
+        raise ComparisonError(f"the key {','.join(column_names)} names a column twice; name each once")
     for name in wanted:
         if name not in old_names:
             raise ComparisonError(
@@ -69,15 +69,15 @@ def check_key(given: Sequence[str], old: Table, new: Table, old_names: dict[str,
         cells = cells_at(table.rows, [table.columns.index(name) for name in names])
         if len(set(cells)) < len(cells):
             (twice, _), *_ = Counter(cells).most_common(1)
-            said = twice if isinstance(twice, str) else ", ".join(map(str, cast("Row", twice)))
+            repeated = twice if isinstance(twice, str) else ", ".join(map(str, cast("Row", twice)))
             raise ComparisonError(
                 f"{','.join(wanted)} is no key: in the {which} version more than one row has "
-                f"{said[:100]!r}; name further columns, as in --key {wanted[0]},…"
+                f"{repeated[:100]!r}; name further columns, as in --key {wanted[0]},…"
             )
     return Key(columns=wanted, why="given")
 
 
-def _meant(name: str, columns: Row) -> str:
+def _match_column(name: str, columns: Row) -> str:
     if name in columns:
         return name
     alike = [column for column in columns if column.casefold() == name.strip().casefold()]
@@ -88,13 +88,13 @@ def _meant(name: str, columns: Row) -> str:
 
 
 def guess_key(old: Table, new: Table, shared: Sequence[tuple[int, int]]) -> Key:
-    """The best key among the columns that both have (places in old and new), the fewest columns first."""
+    """Return the best key among the columns that both have (places in old and new), the one with the fewest columns."""
     usable = [pair for pair in shared if _is_filled(old, pair[0]) and _is_filled(new, pair[1])]
     for width, most in ((1, len(usable)), (2, _PAIRED), (3, _TRIPLED)):
-        tried = usable if width == 1 else _telling(new, usable, most)
-        found = [(score, places) for places in combinations(tried, width) if (score := _score(old, new, places))]
-        if found:
-            _, best = max(found, key=lambda one: (one[0], [-place for _, place in one[1]]))
+        tried = usable if width == 1 else _most_distinct(new, usable, most)
+        scored = [(score, places) for places in combinations(tried, width) if (score := _score(old, new, places))]
+        if scored:
+            _, best = max(scored, key=lambda candidate: (candidate[0], [-place for _, place in candidate[1]]))
             return Key(columns=tuple(new.columns[place] for _, place in best), why=_why(old, new, best))
     return Key()
 
@@ -104,8 +104,8 @@ def _is_filled(table: Table, place: int) -> bool:
     return all(cells) and not any(cell.isspace() for cell in map(itemgetter(place), table.rows[:_GLANCE]))
 
 
-def _telling(table: Table, usable: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """The columns with the most different values that are no measurements, in their order."""
+def _most_distinct(table: Table, usable: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return the columns with the most different values, in their order, without those that hold measurements."""
     sample = table.rows[:_GLANCE]
     worth = {
         pair: len({row[pair[1]] for row in sample})
@@ -117,9 +117,9 @@ def _telling(table: Table, usable: Sequence[tuple[int, int]], most: int) -> list
 
 
 def _score(old: Table, new: Table, places: Sequence[tuple[int, int]]) -> float:
-    """How good a key these columns are; 0 for none."""
+    """Return how good a key these columns are; 0 if they are none."""
     firsts, seconds = [first for first, _ in places], [second for _, second in places]
-    if _repeat_at_a_glance(old.rows, firsts) or _repeat_at_a_glance(new.rows, seconds):
+    if _sample_repeats(old.rows, firsts) or _sample_repeats(new.rows, seconds):
         return 0.0
     before, after = set(cells_at(old.rows, firsts)), set(cells_at(new.rows, seconds))
     rows_in_all = len(old.rows) + len(new.rows)
@@ -147,8 +147,8 @@ def _score(old: Table, new: Table, places: Sequence[tuple[int, int]]) -> float:
     )  # fmt: skip
 
 
-def _repeat_at_a_glance(rows: Sequence[Row], places: Sequence[int]) -> bool:
-    """Whether some of the rows, the first ones or those at even distances, tell already that this is no key."""
+def _sample_repeats(rows: Sequence[Row], places: Sequence[int]) -> bool:
+    """Whether a sample of the rows, the first ones or those at even distances, shows already that this is no key."""
     for sample in (rows[:_GLANCE], rows[:: len(rows) // _GLANCE + 1]):
         if len(sample) - len(set(cells_at(sample, places))) > max(1, len(sample) * _FEW):
             return True

@@ -1,4 +1,4 @@
-"""Names that appeared or vanished between two versions."""
+"""Names of entities that appeared or vanished between two versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rehi.model.entity import EntityKey, Identity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamesDiff:
-    """The entities that only one of two versions names, the most mentioned first."""
+    """The entities that only one of two versions mentions, those with the most mentions first."""
 
     appeared: tuple[Identity, ...]
     vanished: tuple[Identity, ...]
@@ -18,7 +18,7 @@ class NamesDiff:
 
 
 def compare_names(old: Iterable[Identity], new: Iterable[Identity]) -> NamesDiff:
-    """Who is named in one of them only."""
+    """Return the entities that are in one of two lists only."""
     before, after = _by_key(old), _by_key(new)
     return NamesDiff(
         appeared=_ranked(identity for key, identity in after.items() if key not in before),
@@ -32,4 +32,4 @@ def _by_key(identities: Iterable[Identity]) -> dict[EntityKey, Identity]:
 
 
 def _ranked(identities: Iterable[Identity]) -> tuple[Identity, ...]:
-    return tuple(sorted(identities, key=lambda one: (-one.count, one.key.kind, one.key.slug)))
+    return tuple(sorted(identities, key=lambda identity: (-identity.count, identity.key.kind, identity.key.slug)))

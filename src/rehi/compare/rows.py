@@ -1,4 +1,4 @@
-"""Tables, compared by row and column: rows added and removed, cells changed, columns that came and went."""
+"""Tables compared by row and column: rows added and removed, cells changed, columns added and removed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from rehi.compare.columns import ColumnsDiff, compare_columns
 from rehi.compare.keys import Key, check_key, guess_key, identify
 from rehi.compare.table import Row, Table
 
-_CANDIDATES = 20  # rows with the same cell that are looked at for the one that changed
-_MOST_ODD = 20_000  # rows without a key that are looked through for those that changed
+_CANDIDATES = (
+    20  # rows that share a cell with a changed row and are compared with it; a cell in more rows says too little
+)
+_MOST_UNPAIRED = 20_000  # rows without a key, above which those that changed are not looked for
 _LABEL = 2  # cells by which a row without a key is shown
 
 
@@ -26,7 +28,7 @@ class NumberedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellChange:
-    """A cell before and after."""
+    """The old and the new value of a cell."""
 
     column: str
     old: str
@@ -35,7 +37,7 @@ class CellChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowChange:
-    """A row of which cells changed."""
+    """A row some of whose cells changed."""
 
     label: Row  # its key in the old version, or its first cells where there is no key
     old_number: int
@@ -45,7 +47,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDiff:
-    """Two tables: what is different, and how much is the same."""
+    """The differences between two tables, and the number of rows that are the same."""
 
     columns: Row  # of the new version, in which added rows are shown
     old_columns: Row
@@ -55,12 +57,12 @@ class TableDiff:
     removed: tuple[NumberedRow, ...]
     changed: tuple[RowChange, ...]
     same: int
-    moved: int  # rows that are known again, but stand in another order
-    coarse: bool = False  # rows that changed may be shown as removed and added
+    moved: int  # rows that both have, but that stand in another order
+    coarse: bool = False  # too much differs: changed rows may be shown as removed and added
 
 
 def compare_tables(old: Table, new: Table, *, key: Sequence[str] = ()) -> TableDiff:
-    """Rows that are the same by their key or as wholes, and what became of the others."""
+    """Compare two tables row by row: by ``key`` if it is given, else by a guessed key, else by whole rows."""
     schema, old_names = compare_columns(old, new)
     shared = [
         (old.columns.index(old_names[name]), place) for place, name in enumerate(new.columns) if name in old_names
@@ -71,8 +73,8 @@ def compare_tables(old: Table, new: Table, *, key: Sequence[str] = ()) -> TableD
         pairs = _pair_by_key(old, new, keyed)
     else:
         keyed = shared[:_LABEL]
-        pairs = _pair_wholes(old, new, shared) if shared else []
-    odd = max(len(old.rows), len(new.rows)) - len(pairs)
+        pairs = _pair_whole_rows(old, new, shared) if shared else []
+    unpaired = max(len(old.rows), len(new.rows)) - len(pairs)
     changed = _changes(old, new, pairs, shared, [at for at, _ in keyed])
     paired_old, paired_new = {first for first, _ in pairs}, {second for _, second in pairs}
     return TableDiff(
@@ -80,26 +82,26 @@ def compare_tables(old: Table, new: Table, *, key: Sequence[str] = ()) -> TableD
         old_columns=old.columns,
         schema=schema,
         key=chosen,
-        added=_others(new.rows, paired_new),
-        removed=_others(old.rows, paired_old),
+        added=_unpaired(new.rows, paired_new),
+        removed=_unpaired(old.rows, paired_old),
         changed=changed,
         same=len(pairs) - len(changed),
-        coarse=not chosen.columns and odd > _MOST_ODD,
-        moved=len(pairs) - _longest_rise([first for first, _ in pairs]),
+        coarse=not chosen.columns and unpaired > _MOST_UNPAIRED,
+        moved=len(pairs) - _longest_increasing([first for first, _ in pairs]),
     )
 
 
 def _pair_by_key(old: Table, new: Table, keyed: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     places = {identity: at for at, identity in enumerate(identify(old.rows, [at for at, _ in keyed]))}
-    found = ((places.get(identity), at) for at, identity in enumerate(identify(new.rows, [at for _, at in keyed])))
-    return [(first, second) for first, second in found if first is not None]
+    candidates = ((places.get(identity), at) for at, identity in enumerate(identify(new.rows, [at for _, at in keyed])))
+    return [(first, second) for first, second in candidates if first is not None]
 
 
-def _pair_wholes(old: Table, new: Table, shared: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Rows that are equal, wherever they stand; then those of the rest that have half of their cells in common."""
+def _pair_whole_rows(old: Table, new: Table, shared: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return pairs of rows that are equal, wherever they stand; then of those that share half of their cells."""
     pairs = _pair_by_key(old, new, shared)
     firsts, seconds = {first for first, _ in pairs}, {second for _, second in pairs}
-    if max(len(old.rows), len(new.rows)) - len(pairs) > _MOST_ODD:
+    if max(len(old.rows), len(new.rows)) - len(pairs) > _MOST_UNPAIRED:
         return pairs
     index: dict[tuple[int, str], list[int]] = {}
     for at, row in enumerate(old.rows):
@@ -112,10 +114,10 @@ def _pair_wholes(old: Table, new: Table, shared: Sequence[tuple[int, int]]) -> l
             continue
         votes: Counter[int] = Counter()
         for column, (_, place) in enumerate(shared):
-            here = index.get((column, row[place]), ())
-            if len(here) <= _CANDIDATES:
-                votes.update(one for one in here if one not in firsts)
-        best = max(votes, key=lambda one: (votes[one], -abs(one - at)), default=None)
+            candidates = index.get((column, row[place]), ())
+            if len(candidates) <= _CANDIDATES:
+                votes.update(old_at for old_at in candidates if old_at not in firsts)
+        best = max(votes, key=lambda old_at: (votes[old_at], -abs(old_at - at)), default=None)
         if best is not None and 2 * votes[best] >= len(shared):
             firsts.add(best)
             pairs.append((best, at))
@@ -144,11 +146,11 @@ def _changes(
     return tuple(changes)
 
 
-def _others(rows: Sequence[Row], paired: set[int]) -> tuple[NumberedRow, ...]:
+def _unpaired(rows: Sequence[Row], paired: set[int]) -> tuple[NumberedRow, ...]:
     return tuple(NumberedRow(number=at + 1, cells=row) for at, row in enumerate(rows) if at not in paired)
 
 
-def _longest_rise(numbers: Sequence[int]) -> int:
+def _longest_increasing(numbers: Sequence[int]) -> int:
     tops: list[int] = []
     for number in numbers:
         at = bisect_left(tops, number)

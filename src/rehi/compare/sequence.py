@@ -13,7 +13,7 @@ _MOST_EDITS = 1_500  # of one gap; the memory of the search grows with the squar
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A run of items that stands in both."""
+    """A run of items that both sequences have."""
 
     old: int
     new: int
@@ -22,7 +22,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What stands between two matches: half-open ranges, one of which may be empty."""
+    """The items between two matches, as a range of each sequence; one of them may be empty."""
 
     old: range
     new: range
@@ -30,14 +30,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The matches in order; coarse if there may be more of them than could be looked for."""
+    """The matches in order; coarse if the budget was spent before all of them were found."""
 
     matches: tuple[Match, ...]
     sizes: tuple[int, int]
     coarse: bool = False
 
     def gaps(self) -> Iterator[Gap]:
-        """All that is not the same, in order."""
+        """Return the parts that are not the same, in order."""
         old = new = 0
         for match in (*self.matches, Match(*self.sizes, 0)):
             if match.old > old or match.new > new:
@@ -47,7 +47,7 @@ class Alignment:
 
 @dataclass(slots=True)
 class _Search:
-    """The work on one pair of sequences: what was found, and what may still be spent."""
+    """The work on two sequences: the matches so far, and the steps that are left of the budget."""
 
     old: list[int]
     new: list[int]
@@ -57,7 +57,11 @@ class _Search:
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable], *, budget: int = BUDGET) -> Alignment:
-    """Match items that occur once in both first, then the fewest edits between these, then what is cheap to find."""
+    """Return which items of two sequences match, within a budget of steps.
+
+    First the items that occur once in each are matched, then the shortest edit script between them is looked for, then
+    what is cheap to find.
+    """
     numbers: dict[Hashable, int] = {}
     search = _Search(
         [numbers.setdefault(item, len(numbers)) for item in old],
@@ -73,7 +77,7 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable], *, budget: int = BUD
 
 
 def _trim(search: _Search, a: int, a_end: int, b: int, b_end: int) -> tuple[int, int, int, int]:
-    """The region without what is the same at its beginning and its end, which is noted."""
+    """Note the matches at the beginning and the end of a region, and return the region between them."""
     old, new, start = search.old, search.new, a
     while a < a_end and b < b_end and old[a] == new[b]:
         a, b = a + 1, b + 1
@@ -88,32 +92,35 @@ def _trim(search: _Search, a: int, a_end: int, b: int, b_end: int) -> tuple[int,
 
 
 def _split(search: _Search, a: int, a_end: int, b: int, b_end: int) -> list[tuple[int, int, int, int]]:
-    """Anchors of a region and the regions between them; or its matches for good, and no further region."""
+    """Note the unique matches of a region, and return the regions between them.
+
+    If it has none, note the matches of a shortest edit script instead, and return no region.
+    """
     old, new = search.old[a:a_end], search.new[b:b_end]
     search.left -= len(old) + len(new)
-    anchors = _rising(_once(old, new)) if search.left > 0 else []
+    anchors = _longest_increasing(_unique_in_both(old, new)) if search.left > 0 else []
     if anchors:
         search.pairs += [(a + i, b + j, 1) for i, j in anchors]
         starts = [(a, b), *((a + i + 1, b + j + 1) for i, j in anchors)]
         ends = [*((a + i, b + j) for i, j in anchors), (a_end, b_end)]
         return [(p[0], q[0], p[1], q[1]) for p, q in zip(starts, ends, strict=True)]
-    found = _fewest_edits(search, old, new)
-    if found is None:
+    matches = _fewest_edits(search, old, new)
+    if matches is None:
         search.coarse = True
-        found = _rising(_by_turn(old, new))
-    search.pairs += [(a + i, b + j, 1) for i, j in found]
+        matches = _longest_increasing(_pair_by_occurrence(old, new))
+    search.pairs += [(a + i, b + j, 1) for i, j in matches]
     return []
 
 
-def _once(old: list[int], new: list[int]) -> list[tuple[int, int]]:
-    """Where items stand that occur once in each."""
+def _unique_in_both(old: list[int], new: list[int]) -> list[tuple[int, int]]:
+    """Return the places of the items that occur once in each sequence."""
     in_old, in_new = Counter(old), Counter(new)
     place = {item: at for at, item in enumerate(old) if in_old[item] == 1}
     return [(place[item], at) for at, item in enumerate(new) if item in place and in_new[item] == 1]
 
 
-def _by_turn(old: list[int], new: list[int]) -> list[tuple[int, int]]:
-    """The first with the first of its like, the second with the second, and so on."""
+def _pair_by_occurrence(old: list[int], new: list[int]) -> list[tuple[int, int]]:
+    """Pair the first occurrence of each item with the first in the other sequence, the second with the second, and so on."""
     places: dict[int, list[int]] = {}
     for at, item in enumerate(old):
         places.setdefault(item, []).append(at)
@@ -127,9 +134,9 @@ def _by_turn(old: list[int], new: list[int]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest selection, in the order of the second, in which the first rises too."""
-    tops: list[int] = []  # the smallest end of a rising run of each length
+def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest subsequence of the pairs, ordered by their second, whose first increases too."""
+    tops: list[int] = []  # the smallest end of an increasing run of each length
     holders: list[int] = []
     before: list[int] = []
     for at, (first, _) in enumerate(pairs):
@@ -148,7 +155,7 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _fewest_edits(search: _Search, old: list[int], new: list[int]) -> list[tuple[int, int]] | None:
-    """The matches of a shortest edit script (Myers, greedily forward); None if that would cost too much."""
+    """Return the matches of a shortest edit script (Myers, greedily forward); None if that would cost too much."""
     if not set(old) & set(new):
         return []
     n, m = len(old), len(new)
@@ -175,7 +182,7 @@ def _fewest_edits(search: _Search, old: list[int], new: list[int]) -> list[tuple
 
 
 def _walk_back(trail: list[dict[int, int]], i: int, j: int) -> list[tuple[int, int]]:
-    """The diagonal steps of the way that was found, from its end."""
+    """Return the diagonal steps of the edit path, followed back from its end."""
     matches = []
     for edits in range(len(trail) - 1, 0, -1):
         furthest, k = trail[edits - 1], i - j
@@ -190,7 +197,7 @@ def _walk_back(trail: list[dict[int, int]], i: int, j: int) -> list[tuple[int, i
 
 
 def _joined(pairs: Sequence[tuple[int, int, int]]) -> Iterator[Match]:
-    """Neighbouring matches as one."""
+    """Join neighbouring matches."""
     held: tuple[int, int, int] | None = None
     for old, new, length in pairs:
         if held and (held[0] + held[2], held[1] + held[2]) == (old, new):

@@ -1,4 +1,4 @@
-"""A table: its columns and rows, read from delimited text."""
+"""A table: columns and rows, read from delimited text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 MOST_CELLS = 2_500_000  # of one table; some 250 MB of memory, and 2 s to read
 MOST_COLUMNS = 2_000
 _MOST_BREAKS = 50  # lines in one cell; more means that a quote was never closed
-_SAMPLE = 200  # rows that tell whether the first is a header
+_SAMPLE = 200  # rows that are compared with the first, to see whether it is a header
 _NUMBER = re.compile(r"[-+]?[\d\s.,]*\d[\d.,]*\s*[%€$£]?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ][\d:.+Z-]+)?")
 _LONGEST_NUMBER = 40  # characters
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -28,11 +28,11 @@ class Table:
 
 
 class TableTooLarge(Exception):
-    """There are more cells than are compared one by one."""
+    """A table has more cells than can be compared one by one."""
 
 
 def to_table(rows: Sequence[Row], *, header: bool) -> Table:
-    """Rows as a table; where there is no header, the columns are counted. TableTooLarge if one row widens all others."""
+    """Return rows as a table; without a header the columns are numbered. TableTooLarge if a long row widens all others too much."""
     width = max(map(len, rows), default=0)
     if width * len(rows) > 2 * MOST_CELLS:
         raise TableTooLarge
@@ -42,16 +42,19 @@ def to_table(rows: Sequence[Row], *, header: bool) -> Table:
 
 
 def read_rows(text: str, delimiter: str) -> list[Row]:
-    """All rows that hold anything; a quote that is never closed is a sign like any other. TableTooLarge if there are too many."""
+    """Return the rows of a delimited text that are not empty; TableTooLarge if there are too many.
+
+    If a quote is never closed, quotes are read as ordinary characters.
+    """
     csv.field_size_limit(max(len(text), 131_072))  # the text is limited already
     try:
         return list(_rows(text, delimiter, quoted=True))
-    except (_OpenQuote, csv.Error):
+    except (_UnclosedQuote, csv.Error):
         return list(_rows(text, delimiter, quoted=False))
 
 
 def has_header(rows: Sequence[Row]) -> bool:
-    """Whether the first row names the columns: it is of another kind than what stands below it."""
+    """Whether the first row is a header: its cells are of another kind than those below."""
     if len(rows) < 2:
         return bool(rows)
     first, body = rows[0], rows[1 : _SAMPLE + 1]
@@ -62,7 +65,7 @@ def has_header(rows: Sequence[Row]) -> bool:
 
 
 def both_headers(old: Sequence[Row], new: Sequence[Row]) -> tuple[bool, bool]:
-    """The same for two versions of one table; first rows that are much the same are judged as one."""
+    """Return for two versions of one table whether each has a header; if their first rows share half of the cells, both have."""
     first, second = has_header(old), has_header(new)
     if first != second and old and new:
         shared = len(set(old[0]) & set(new[0]))
@@ -71,8 +74,8 @@ def both_headers(old: Sequence[Row], new: Sequence[Row]) -> tuple[bool, bool]:
     return first, second
 
 
-class _OpenQuote(Exception):
-    """A cell swallows the rest of the file."""
+class _UnclosedQuote(Exception):
+    """A quote is never closed, so that one cell would hold the rest of the file."""
 
 
 def _rows(text: str, delimiter: str, *, quoted: bool) -> Iterator[Row]:
@@ -81,7 +84,7 @@ def _rows(text: str, delimiter: str, *, quoted: bool) -> Iterator[Row]:
     reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
     for row in reader:
         if reader.line_num - seen > _MOST_BREAKS and quoted:
-            raise _OpenQuote
+            raise _UnclosedQuote
         seen = reader.line_num
         if not any(row):
             continue
@@ -92,21 +95,21 @@ def _rows(text: str, delimiter: str, *, quoted: bool) -> Iterator[Row]:
 
 
 def _names(first: Row, width: int) -> Row:
-    """The header's names, made different from each other; those that are missing are counted."""
+    """Return the names of the columns, made different from each other; missing ones are numbered."""
     names: list[str] = []
-    taken: Counter[str] = Counter()
+    repeats: Counter[str] = Counter()
     for at in range(width):
-        said = " ".join(first[at].split()) if at < len(first) else ""
-        name = said = said or f"column {at + 1}"
+        label = " ".join(first[at].split()) if at < len(first) else ""
+        name = label = label or f"column {at + 1}"
         while name in names:
-            taken[said] += 1
-            name = f"{said} ({taken[said] + 1})"
+            repeats[label] += 1
+            name = f"{label} ({repeats[label] + 1})"
         names.append(name)
     return tuple(names)
 
 
 def _vote(cell: str, body: Sequence[str]) -> int:
-    """For (+) or against (-) the first row being a header, by one column."""
+    """Return how one column votes on whether the first row is a header: for it (+) or against it (-)."""
     filled = [value.strip() for value in body if value.strip()]
     looked = filled[:50]
     mostly = sum(map(_is_number, looked)) * 2 > len(looked)
@@ -120,5 +123,5 @@ def _vote(cell: str, body: Sequence[str]) -> int:
 
 
 def _is_number(value: str) -> bool:
-    """A number or a date; nothing long is, and to look would cost the square of its length."""
+    """Whether a value is a number or a date. Long values are not looked at: that would cost the square of their length."""
     return len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value) is not None

@@ -1,4 +1,4 @@
-"""Texts, compared by their lines: what was added, removed and changed, and how it is laid out for a reader."""
+"""Texts compared line by line: the changes, and their layout for a reader."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rehi.compare.sequence import align
-from rehi.compare.words import Part, Piece, mark_words, pair_lines
+from rehi.compare.word_diff import LinePart, LinePiece, mark_words, pair_lines
 
 CONTEXT = 2  # unchanged lines that are shown around a change
 LONGEST = 8_000  # characters of a line that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """Lines that were replaced by others; either may be none."""
+class TextChange:
+    """Lines that were replaced by others; either side may be empty."""
 
     old_at: int  # counted from 0
     new_at: int
@@ -25,13 +25,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDiff:
-    """Two texts: what is different, and how much is the same."""
+    """The differences between two texts, and the number of lines that are the same."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[TextChange, ...]
     same: int  # lines
     added: int
     removed: int
-    coarse: bool = False  # more may be the same than was found
+    coarse: bool = False  # there may be more equal lines than were found
 
 
 class LineKind(StrEnum):
@@ -51,20 +51,20 @@ class Line:
     kind: LineKind
     old: int = 0
     new: int = 0
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[LinePiece, ...] = ()
     count: int = 0  # of the lines that are folded
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines that are compared: blank ones do not count, nor do blanks at their ends."""
+    """Return the lines to compare: without blank ones, and without white space at their ends."""
     return [line for line in map(str.rstrip, text.split("\n")) if line]
 
 
 def compare_texts(old: Sequence[str], new: Sequence[str]) -> TextDiff:
-    """The changes that make the new lines from the old ones."""
+    """Return the changes that turn the old lines into the new ones."""
     alignment = align(old, new)
     changes = tuple(
-        Change(
+        TextChange(
             old_at=gap.old.start,
             new_at=gap.new.start,
             old=tuple(old[gap.old.start : gap.old.stop]),
@@ -77,7 +77,7 @@ def compare_texts(old: Sequence[str], new: Sequence[str]) -> TextDiff:
 
 
 def lay_out(old: Sequence[str], diff: TextDiff, *, context: int = CONTEXT) -> Iterator[Line]:
-    """The whole as one column: changes with what stands around them, and the rest folded; made as it is read."""
+    """Yield a diff as lines to show: the changes with ``context`` lines around them, and the other lines folded."""
     at, shift = 0, 0
     for place, change in enumerate(diff.changes):
         yield from _unchanged(old, at, change.old_at, shift, context if place else 0, context)
@@ -88,25 +88,25 @@ def lay_out(old: Sequence[str], diff: TextDiff, *, context: int = CONTEXT) -> It
 
 
 def _unchanged(old: Sequence[str], start: int, end: int, shift: int, after: int, before: int) -> Iterator[Line]:
-    """Lines from ``start`` to ``end``: the first and last few as they are, the others folded."""
+    """Yield the unchanged lines from ``start`` to ``end``: the first and last few as they are, the others folded."""
     head, tail = min(start + after, end), max(end - before, start)
     if tail - head <= 1:  # to fold a single line would save nothing
         head = tail = end
     for at in range(start, head):
-        yield _whole(LineKind.SAME, old[at], old=at + 1, new=at + shift + 1)
+        yield _plain_line(LineKind.SAME, old[at], old=at + 1, new=at + shift + 1)
     if tail > head:
         yield Line(kind=LineKind.FOLDED, old=head + 1, new=head + shift + 1, count=tail - head)
     for at in range(tail, end):
-        yield _whole(LineKind.SAME, old[at], old=at + 1, new=at + shift + 1)
+        yield _plain_line(LineKind.SAME, old[at], old=at + 1, new=at + shift + 1)
 
 
-def _changed(change: Change) -> Iterator[Line]:
+def _changed(change: TextChange) -> Iterator[Line]:
     i = j = 0
     for first, second in (*pair_lines(change.old, change.new), (len(change.old), len(change.new))):
         for at in range(i, first):
-            yield _whole(LineKind.REMOVED, change.old[at], old=change.old_at + at + 1)
+            yield _plain_line(LineKind.REMOVED, change.old[at], old=change.old_at + at + 1)
         for at in range(j, second):
-            yield _whole(LineKind.ADDED, change.new[at], new=change.new_at + at + 1)
+            yield _plain_line(LineKind.ADDED, change.new[at], new=change.new_at + at + 1)
         if first < len(change.old) and second < len(change.new):
             yield Line(
                 kind=LineKind.CHANGED,
@@ -117,20 +117,20 @@ def _changed(change: Change) -> Iterator[Line]:
         i, j = first + 1, second + 1
 
 
-_PARTS = {LineKind.ADDED: Part.ADDED, LineKind.REMOVED: Part.REMOVED}
+_PARTS = {LineKind.ADDED: LinePart.ADDED, LineKind.REMOVED: LinePart.REMOVED}
 
 
-def _whole(kind: LineKind, text: str, *, old: int = 0, new: int = 0) -> Line:
-    return Line(kind=kind, old=old, new=new, pieces=(Piece(_PARTS.get(kind, Part.SAME), _cut(text, LONGEST)),))
+def _plain_line(kind: LineKind, text: str, *, old: int = 0, new: int = 0) -> Line:
+    return Line(kind=kind, old=old, new=new, pieces=(LinePiece(_PARTS.get(kind, LinePart.SAME), _cut(text, LONGEST)),))
 
 
-def _cut_pieces(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """The pieces with their long unchanged stretches shortened in the middle, and none too long."""
+def _cut_pieces(pieces: Sequence[LinePiece]) -> tuple[LinePiece, ...]:
+    """Return the pieces of a long line, each shortened in its middle."""
     total = sum(len(piece.text) for piece in pieces)
     if total <= LONGEST:
         return tuple(pieces)
     share = max(100, LONGEST // len(pieces))
-    return tuple(Piece(piece.part, _cut(piece.text, share)) for piece in pieces[: LONGEST // 20])
+    return tuple(LinePiece(piece.part, _cut(piece.text, share)) for piece in pieces[: LONGEST // 20])
 
 
 def _cut(text: str, longest: int) -> str:

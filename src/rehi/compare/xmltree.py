@@ -1,4 +1,4 @@
-"""XML as a tree: attributes, text and children of each element under their names."""
+"""XML as a tree: each element a dict of its attributes, its text and its children by name."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _XML = "http://www.w3.org/XML/1998/namespace"
 
 
-_FEW = 100  # namespaces that are named as the document does; to look it up costs as much as there are
+_FEW = 100  # namespaces that keep the document's own prefix; looking it up takes time for each namespace there is
 
 
 @dataclass(slots=True)
 class Prefixes:
-    """The prefix of each namespace, the same for both versions."""
+    """The prefixes of namespaces, the same for both versions."""
 
     by_uri: dict[str, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
     def of(self, uri: str, element: Any) -> str:
-        """The prefix, chosen now if need be; none for the first namespace that has none."""
+        """Return the prefix of a namespace, chosen now if it has none yet; empty for the first default namespace."""
         if uri not in self.by_uri:
             known = element.nsmap.items() if len(self.by_uri) < _FEW else ()
-            said = "xml" if uri == _XML else next((prefix for prefix, value in known if value == uri), "ns") or ""
-            if said in self.taken:
-                said = f"{said or 'ns'}{len(self.by_uri)}"
-            self.by_uri[uri] = said
-            self.taken.add(said)
+            prefix = "xml" if uri == _XML else next((name for name, value in known if value == uri), "ns") or ""
+            if prefix in self.taken:
+                prefix = f"{prefix or 'ns'}{len(self.by_uri)}"
+            self.by_uri[uri] = prefix
+            self.taken.add(prefix)
         return self.by_uri[uri]
 
 
 def parse_xml(text: str, prefixes: Prefixes) -> Tree:
-    """The tree of a text; NoTree if it is no XML.
+    """Return the tree of an XML text; NoTree if it is no XML.
 
-    No entity is resolved, none is fetched, and none grows.
+    Entities are neither resolved nor fetched nor expanded.
     """
     from lxml import etree
 
@@ -57,16 +57,18 @@ def parse_xml(text: str, prefixes: Prefixes) -> Tree:
 
 
 def _value(element: Any, prefixes: Prefixes, depth: int) -> Tree:
-    """An element's text alone if there is nothing else to it."""
+    """Return an element as a tree: its text alone if it has neither attributes nor children."""
     if depth > DEEPEST:
         raise TooDeep
-    value: dict[str, Tree] = {f"@{_name(name, element, prefixes)}": said for name, said in element.attrib.items()}
+    value: dict[str, Tree] = {
+        f"@{_name(name, element, prefixes)}": attribute for name, attribute in element.attrib.items()
+    }
     words = [element.text or ""]
     children: dict[str, list[Tree]] = {}
     for child in element:
         if isinstance(child.tag, str):
             children.setdefault(_name(child.tag, child, prefixes), []).append(_value(child, prefixes, depth + 1))
-        else:  # an entity that stays as it is
+        else:  # an entity that is not resolved
             words.append(child.text or "")
         words.append(child.tail or "")
     text = " ".join("".join(words).split())
@@ -86,7 +88,7 @@ def _name(name: str, element: Any, prefixes: Prefixes) -> str:
 
 
 def show_xpath(steps: Sequence[Step]) -> str:
-    """A path as people write it: ``/rss/channel/item[guid=17]/@href``."""
+    """Return a path as people write it: ``/rss/channel/item[guid=17]/@href``."""
     return "".join(map(_show_step, steps)) or "/"
 
 

@@ -18,7 +18,7 @@ from rehi.model.capture import Capture, CaptureFilter
 from rehi.sources import host_meant
 
 if TYPE_CHECKING:
-    from rehi.archive.export import Exported, Statement, Workplace
+    from rehi.archive.export import Exported, ExportInfo, Workplace
 
 _ANSWER = 256 << 20  # bytes of a query's answer
 # What is percent-encoded in an IRI, though it may stand in a URL.
@@ -71,9 +71,9 @@ def urls_of(house: House, query: str) -> frozenset[str]:
     """The URLs that the first variable of a SELECT is bound to; QueryError if there are none."""
     import orjson
 
-    from rehi.graph import QueryKind, kind_of, media_type_for
+    from rehi.graph import QueryKind, media_type_for, query_kind
 
-    if kind_of(query) is not QueryKind.SOLUTIONS:
+    if query_kind(query) is not QueryKind.SOLUTIONS:
         raise QueryError("an export needs a SELECT whose first variable is the URL of a document")
     answer = house.query(query, media_type=media_type_for("json", query))
     body = bytearray()
@@ -136,22 +136,20 @@ def _write(
     exported: Exported,
     watch: Callable[[Exported], None],
 ) -> None:
-    from rehi.archive.export import FileExport, FolderWarcs, Statement, WaczExport, mark_folder
+    from rehi.archive.export import ExportInfo, FileExport, FolderWarcs, WaczExport, mark_folder
 
     shelf = house.archive.shelf
-    said = Statement(
+    said = ExportInfo(
         software=f"rehi/{__version__}", title=_title(where), description=_describe(where), made_at=utc_now()
     )
     out: FileExport | FolderWarcs | WaczExport
     if kind is ExportKind.FILES:
         out = FileExport(shelf, work.target, exported=exported)
     elif kind is ExportKind.WARC:
-        out = FolderWarcs(
-            shelf, work.target, spool=work.spool, statement=said, file_bytes=file_bytes, exported=exported
-        )
+        out = FolderWarcs(shelf, work.target, spool=work.spool, info=said, file_bytes=file_bytes, exported=exported)
     else:
         out = WaczExport(
-            shelf, work.target, spool=work.spool, statement=said, file_bytes=file_bytes, exported=exported,
+            shelf, work.target, spool=work.spool, info=said, file_bytes=file_bytes, exported=exported,
             title_of=_Titles(house),
         )  # fmt: skip
     with closing(out):
@@ -176,7 +174,7 @@ class _Titles:
         return self._title
 
 
-def _summary(said: Statement, exported: Exported) -> dict[str, object]:
+def _summary(said: ExportInfo, exported: Exported) -> dict[str, object]:
     return {
         "software": said.software,
         "made_at": said.made_at.isoformat(),

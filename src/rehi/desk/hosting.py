@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from rehi.app import House, utc_now
 from rehi.errors import SettingsError
 from rehi.fetch import RobotRules
-from rehi.frontier import host_name, manners_of, parse_hours, zone_of
+from rehi.frontier import host_name, parse_hours, politeness_for, zone_of
 from rehi.model.host import HostFacts, HostOrders, HostRow, HostState
 from rehi.model.visit import Robots
 from rehi.settings import FetchSettings
@@ -83,7 +83,7 @@ def order_host(
 def _report(house: House, facts: HostFacts) -> HostReport:
     settings, row = house.settings.fetch, facts.row
     special = settings.for_host(host_name(row.origin))
-    manners = manners_of(
+    manners = politeness_for(
         row.origin, facts.orders, settings=settings, time_zone=zone_of(house.settings), strain=row.strain
     )
     rules = _rules(facts, settings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.archive import Bad, Found, Kept, Torn, is_tombstone
+from rehi.archive import DamagedPart, KeptVisit, TornPart, WholeRecord, is_tombstone
 from rehi.desk.retaining import bury_again
 from rehi.errors import SettingsError
 from rehi.frontier import zone_of
@@ -65,22 +65,22 @@ class _Run:
         self.done = Reindexed()
         self._house, self._catalogue = house, house.catalogue
         self._judge = Judge(house.archive, house.catalogue, settings=house.settings, time_zone=zone_of(house.settings))
-        self._batch: list[Kept] = []
-        self._later: list[Kept] = []  # visits that repeat bytes which lie further on, or nowhere any more
-        self._tombstones: list[Found] = []
+        self._batch: list[KeptVisit] = []
+        self._later: list[KeptVisit] = []  # visits that repeat bytes which lie further on, or nowhere any more
+        self._tombstones: list[WholeRecord] = []
 
-    def through(self, on_progress: Callable[[int], None]) -> Iterator[Found | Bad]:
+    def through(self, on_progress: Callable[[int], None]) -> Iterator[WholeRecord | DamagedPart]:
         """All records of all files."""
         for walk in self._house.archive.walks():
-            for item in walk.through():
+            for item in walk.records():
                 yield item
                 on_progress(self.done.bytes + item.ref.end)
             self.done.files += 1
             self.done.bytes += walk.size
 
-    def take(self, item: Found | Bad) -> None:
+    def take(self, item: WholeRecord | DamagedPart) -> None:
         """Keep a record in mind until there is a batch of them; damaged parts go on the problems list."""
-        if isinstance(item, Bad):
+        if isinstance(item, DamagedPart):
             self.done.damaged += 1
             self._catalogue.note([_complaint(item)])
             return
@@ -108,7 +108,7 @@ class _Run:
         self._later += [item for item in batch if item.digest not in known]
         self._record([item for item in batch if item.digest in known])
 
-    def _record(self, kept: Sequence[Kept]) -> None:
+    def _record(self, kept: Sequence[KeptVisit]) -> None:
         """Enter visits; what was taken in from elsewhere is not due for that."""
         visited = [
             replace(seen, next_at=None) if seen.record is not None and "-import-" in seen.record.file else seen
@@ -117,7 +117,7 @@ class _Run:
         self._catalogue.record(visited, [], worker=self._house.worker, now=utc_now())
 
 
-def _complaint(bad: Bad) -> Problem:
+def _complaint(bad: DamagedPart) -> Problem:
     place = bad.ref
-    torn = Torn(file=place.file, offset=place.offset, length=place.length, set_aside=False, why=bad.why)
+    torn = TornPart(file=place.file, offset=place.offset, length=place.length, set_aside=False, why=bad.why)
     return complaint(torn, utc_now())

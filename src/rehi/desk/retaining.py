@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from rehi import __version__
 from rehi.app import House, lock_folder
-from rehi.archive import Found, read_tombstone, read_tombstones, tombstone_files, write_tombstones
+from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.errors import BodyDropped
 from rehi.model.retention import ALL, History, Rule, Shared, parse_rule, versions_to_drop
 from rehi.model.source import Source
@@ -121,7 +121,7 @@ def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
             yield file, size, known
 
 
-def bury_again(house: House, found: Found) -> int:
+def bury_again(house: House, found: WholeRecord) -> int:
     """Drop what a tombstone says from a catalogue that was made anew; how many bodies that were."""
     stone = read_tombstone(found)
     return len(house.catalogue.bury(stone.buried, at=stone.at, record=found.ref, worker=house.worker))

@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.archive import Archive, Found, Walk, is_derived
+from rehi.archive import Archive, Walk, WholeRecord, is_derived
 from rehi.errors import RecordDamaged, RecordMissing
 from rehi.model.inventory import KnownBody, KnownFile
 from rehi.model.problem import Problem, Stage
@@ -72,8 +72,8 @@ def _go_through(
     offsets, size, open_end = array("Q"), walk.size, not house.archive.is_sealed(walk.name)
     if open_end and known.get(walk.name):
         walk.size = min(size, known[walk.name])
-    for item in walk.through():
-        if isinstance(item, Found):
+    for item in walk.records():
+        if isinstance(item, WholeRecord):
             offsets.append(item.ref.offset)
             _count(done, item)
         elif not (open_end and walk.name not in known and item.ref.end == size):
@@ -98,7 +98,7 @@ def verify_sample(house: House, count: int, *, on_progress: Callable[[int], None
     return done
 
 
-def _count(done: Verified, item: Found) -> None:
+def _count(done: Verified, item: WholeRecord) -> None:
     done.records += 1
     done.bodies += item.kept is not None and item.kept.body is not None
 

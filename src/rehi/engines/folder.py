@@ -1,4 +1,4 @@
-"""A folder as a shelf: append-only files, with torn tails set aside in a folder of their own."""
+"""The folder shelf: append-only files in a local folder, with torn tails set aside in a folder of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CHUNK = 65_536
 # Bytes of records that are held until they are written together: 4 KB take 4.7 microseconds to write, 64 KB take 27.
-# Nobody is told of a record before it is synced.
+# A record is not reported as kept before it is synced.
 HELD = 65_536
 OPEN_FILES = 8  # kept open for writing; more than one worker ever needs, and far below any limit
 _TORN = "torn"
@@ -37,11 +37,11 @@ class FolderShelf:
     def __init__(self, folder: Path) -> None:
         self._folder = Path(folder)
         self._lock = threading.RLock()
-        self._writers: OrderedDict[str, _Writer] = OrderedDict()  # the one used last comes last
+        self._writers: OrderedDict[str, _AppendFile] = OrderedDict()  # the one used last is at the end
         self._dirty: set[str] = set()
         self._names_dirty = False  # a file was made since the folder was last synced
 
-    def carry(self, report: object) -> None:
+    def start_uploads(self, report: object) -> None:
         """Nothing to do: files stay where they are written."""
 
     def is_sealed(self, file: str) -> bool:
@@ -53,14 +53,14 @@ class FolderShelf:
         return str(self._folder.resolve())
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
-        """Write at the end of a file; whatever goes wrong, the file ends where it ended before."""
+        """Append to a file and return the range; after an error the file ends where it ended before."""
         with self._lock:
             writer = self._writer(file)
             self._dirty.add(file)
             return RecordRef(file, *writer.append(chunks))
 
     def sync(self) -> None:
-        """Every appended byte, and every new file's name, is on disk for good."""
+        """Bring every appended byte, and the names of new files, to disk for good."""
         with self._lock:
             for file in sorted(self._dirty):
                 self._writers[file].sync()
@@ -70,7 +70,7 @@ class FolderShelf:
                 self._names_dirty = False
 
     def open(self, ref: RecordRef) -> BinaryIO:
-        """A read-only stream of the range with a file handle of its own."""
+        """Return a read-only stream of a range, with a file handle of its own; RecordMissing if there is none."""
         if not FILE_NAME.fullmatch(ref.file):
             raise RecordMissing(f"{ref.file!r} is not a file's name")
         try:
@@ -81,18 +81,18 @@ class FolderShelf:
         if ref.offset < 0 or ref.length < 0 or os.fstat(handle).st_size < ref.end:
             os.close(handle)
             raise RecordMissing(f"{ref.file} ends before {ref.end}")
-        return io.BufferedReader(_Range(handle, ref), CHUNK)
+        return io.BufferedReader(_FileRange(handle, ref), CHUNK)
 
     def files(self) -> Sequence[tuple[str, int]]:
-        """The names and sizes of the files, in the order of the names."""
+        """Return the names and sizes of the files, in the order of the names."""
         if not self._folder.is_dir():
             return []
         with self._lock:
             for writer in self._writers.values():
                 writer.write_out()
         with os.scandir(self._folder) as entries:
-            found = [(e.name, e.stat().st_size) for e in entries if FILE_NAME.fullmatch(e.name) and e.is_file()]
-        return sorted(found)
+            sizes = [(e.name, e.stat().st_size) for e in entries if FILE_NAME.fullmatch(e.name) and e.is_file()]
+        return sorted(sizes)
 
     def has(self, file: str) -> bool:
         """Whether a file of that name is in the folder."""
@@ -110,21 +110,21 @@ class FolderShelf:
             try:
                 self._copy_tail(file, offset, writer.end - offset)
             except OSError as error:
-                raise translated(error, f"the tail of {file} can't be set aside") from error
+                raise translate_os_error(error, f"the tail of {file} can't be set aside") from error
             writer.cut(offset)
             writer.sync()
 
     def seal(self, file: str) -> None:
-        """It is synced, and no longer held open; where it lies it stays."""
+        """Sync a file and close it; it stays where it is."""
         with self._lock:
-            self._let_go(file)
+            self._close_file(file)
 
     def put(self, file: str, chunks: Iterable[bytes]) -> None:
-        """Written under another name first, so that it is there as a whole or not at all."""
+        """Write a whole file, under another name first, so that it is there as a whole or not at all."""
         if not FILE_NAME.fullmatch(file) or file == _TORN:
             raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
         with self._lock:
-            self._let_go(file)
+            self._close_file(file)
             self._make_folder()
         part = self._folder / f".{file}.part"
         try:
@@ -136,25 +136,25 @@ class FolderShelf:
             part.rename(self._folder / file)
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise translated(error, f"{file} can't be written") from error
+            raise translate_os_error(error, f"{file} can't be written") from error
         except BaseException:
             part.unlink(missing_ok=True)
             raise
         sync_folder(self._folder)
 
     def remove(self, file: str) -> None:
-        """Those who have it open read on."""
+        """Remove a file; those who have it open read on."""
         if not FILE_NAME.fullmatch(file):
             raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
         with self._lock:
-            self._let_go(file)
+            self._close_file(file)
         try:
             (self._folder / file).unlink(missing_ok=True)
         except OSError as error:
-            raise translated(error, f"{file} can't be removed") from error
+            raise translate_os_error(error, f"{file} can't be removed") from error
 
     def close(self) -> None:
-        """Sync, and give the files back."""
+        """Sync, and close all files."""
         with self._lock:
             try:
                 self.sync()
@@ -164,30 +164,30 @@ class FolderShelf:
                 self._dirty.clear()
 
     def _write_out(self, ref: RecordRef) -> None:
-        """Let a record that is held be in its file, so that it can be read."""
-        if ref.file in self._writers:  # which a shelf that is only read from never has
+        """Write a record out that is still held in memory, so that it can be read from its file."""
+        if ref.file in self._writers:  # a shelf that is only read from has none
             with self._lock:
                 writer = self._writers.get(ref.file)
                 if writer is not None and ref.end > writer.written:
                     writer.write_out()
 
-    def _writer(self, file: str) -> _Writer:
+    def _writer(self, file: str) -> _AppendFile:
         writer = self._writers.get(file)
         if writer is None:
             if not FILE_NAME.fullmatch(file) or file == _TORN:
                 raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
-            self._make_room()
+            self._close_oldest()
             self._make_folder()
-            writer = self._writers[file] = _Writer(self._folder / file)
+            writer = self._writers[file] = _AppendFile(self._folder / file)
             self._names_dirty = True
         self._writers.move_to_end(file)
         return writer
 
-    def _make_room(self) -> None:
+    def _close_oldest(self) -> None:
         while len(self._writers) >= OPEN_FILES:
-            self._let_go(next(iter(self._writers)))
+            self._close_file(next(iter(self._writers)))
 
-    def _let_go(self, file: str) -> None:
+    def _close_file(self, file: str) -> None:
         writer = self._writers.get(file)
         if writer is not None:
             writer.sync()
@@ -201,7 +201,7 @@ class FolderShelf:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise translated(error, f"the folder {self._folder} can't be made") from error
+            raise translate_os_error(error, f"the folder {self._folder} can't be made") from error
         sync_folder(self._folder.parent)
 
     def _copy_tail(self, file: str, offset: int, length: int) -> None:
@@ -221,19 +221,19 @@ class FolderShelf:
         sync_folder(self._folder)
 
 
-class _Writer:
-    """One file, open for appending, and the whole records that are not in it yet."""
+class _AppendFile:
+    """A file open for appending, and the records that are held in memory until they are written together."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         try:
-            self._handle = os.open(path, flags | os.O_NOFOLLOW, 0o644)  # a link is to somebody else's file
+            self._handle = os.open(path, flags | os.O_NOFOLLOW, 0o644)  # a link may lead to another's file
         except OSError as error:
-            raise translated(error, f"{path} can't be written") from error
-        self.end = self.written = os.fstat(self._handle).st_size  # with what is held, and without
+            raise translate_os_error(error, f"{path} can't be written") from error
+        self.end = self.written = os.fstat(self._handle).st_size  # the end with and without what is held in memory
         self._held = bytearray()
-        self._torn = False  # what failed to be written could not be taken back yet
+        self._torn = False  # a failed write is still to be undone
 
     def append(self, chunks: Iterable[bytes]) -> tuple[int, int]:
         start = self.end
@@ -243,31 +243,31 @@ class _Writer:
                 if len(self._held) >= HELD:
                     self.write_out()
         except BaseException:
-            self._take_back(start)
+            self._undo(start)
             raise
         self.end = self.written + len(self._held)
         return start, self.end - start
 
     def write_out(self) -> None:
-        """Write what is held; when that fails it stays held, and the file ends where it ended before."""
+        """Write what is held in memory; if that fails it stays held, and the file ends where it ended before."""
         if self._torn:
             self._shorten(self.written)
-        rest = memoryview(bytes(self._held))
+        left = memoryview(bytes(self._held))
         try:
-            while rest:
-                rest = rest[os.write(self._handle, rest) :]
+            while left:
+                left = left[os.write(self._handle, left) :]
         except OSError as error:
             self._try_to_shorten(self.written)
-            raise translated(error, f"nothing more can be written to {self._path}") from error
+            raise translate_os_error(error, f"nothing more can be written to {self._path}") from error
         self.written += len(self._held)
         self._held.clear()
 
     def cut(self, offset: int) -> None:
-        """End the file there; nothing may be held."""
+        """Shorten the file to ``offset``; nothing may be held in memory."""
         self._shorten(offset)
         self.end = self.written = offset
 
-    def _take_back(self, start: int) -> None:
+    def _undo(self, start: int) -> None:
         del self._held[max(start - self.written, 0) :]
         if start < self.written:
             self.written = start
@@ -275,14 +275,14 @@ class _Writer:
 
     def _try_to_shorten(self, offset: int) -> None:
         self._torn = True
-        with suppress(RehiError):  # tried again before the next write; what went wrong first is what counts
+        with suppress(RehiError):  # it is tried again before the next write; the first error is the one to raise
             self._shorten(offset)
 
     def _shorten(self, offset: int) -> None:
         try:
             os.ftruncate(self._handle, offset)
         except OSError as error:
-            raise translated(error, f"{self._path} can't be shortened to {offset} bytes") from error
+            raise translate_os_error(error, f"{self._path} can't be shortened to {offset} bytes") from error
         self._torn = False
 
     def sync(self) -> None:
@@ -290,14 +290,14 @@ class _Writer:
         try:
             os.fsync(self._handle)
         except OSError as error:
-            raise translated(error, f"{self._path} can't be brought to disk") from error
+            raise translate_os_error(error, f"{self._path} can't be brought to disk") from error
 
     def close(self) -> None:
         os.close(self._handle)
 
 
-class _Range(io.RawIOBase):
-    """A range of a file, read at positions of its own."""
+class _FileRange(io.RawIOBase):
+    """A stream of a range of a file, with a position of its own."""
 
     def __init__(self, handle: int, ref: RecordRef) -> None:
         super().__init__()
@@ -326,7 +326,7 @@ class _Range(io.RawIOBase):
 
 
 def sync_folder(folder: Path) -> None:
-    """The names in a folder are on disk for good."""
+    """Bring the names in a folder to disk for good."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -334,14 +334,16 @@ def sync_folder(folder: Path) -> None:
         finally:
             os.close(handle)
     except OSError as error:
-        raise translated(error, f"the folder {folder} can't be brought to disk") from error
+        raise translate_os_error(error, f"the folder {folder} can't be brought to disk") from error
 
 
-def translated(error: OSError, what: str) -> RehiError:
-    """A disk's error in our words."""
+def translate_os_error(error: OSError, failure: str) -> RehiError:
+    """Return the error of ours for an OSError; ``failure`` says what could not be done."""
     if error.errno in _FULL:
-        return DiskFull(f"{what}: the disk, the quota or the largest file allowed is full; make room and start again")
-    return EngineError(f"{what}: {error.strerror or error}")
+        return DiskFull(
+            f"{failure}: the disk, the quota or the largest file allowed is full; make room and start again"
+        )
+    return EngineError(f"{failure}: {error.strerror or error}")
 
 
 def open_shelf(uri: str, *, folder: Path, **_: object) -> FolderShelf:

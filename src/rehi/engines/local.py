@@ -1,4 +1,4 @@
-"""The local executor: guarded processes on this machine, in which a crash, a hang or greed costs one task only."""
+"""The local executor: guarded processes on this machine; a task that crashes, hangs or takes too much memory harms no other."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TASKS_PER_WORKER = 500  # parsers leak; a fresh worker costs 20 ms from the fork server
-POOLS_PER_TASK = 3  # pools that may break around an innocent task before it is given up
-NICENESS = 10  # the coordinator answers first
-ORPHAN_SECONDS = 10.0  # beyond a task's time: by then the parent has ended a worker, or is dead itself
+POOLS_PER_TASK = 3  # pools that may break while a task is in them before it is given up
+NICENESS = 10  # so that the main process goes first
+ORPHAN_SECONDS = 10.0  # beyond a task's time: by then the parent has ended the worker, or is dead itself
 
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A task on its way: what is run, and the future that its caller holds."""
+    """A submitted task: the pickled work, and the future that its caller holds."""
 
     payload: bytes
     future: Future[Any] = field(default_factory=Future)
@@ -37,13 +37,13 @@ class _Job:
 
 
 class LocalExecutor:
-    """Runs work in processes with a time and a memory limit each."""
+    """Port ``Executor`` on processes of this machine, each with a time and a memory limit."""
 
     def __init__(self, workers: int, *, timeout: float, memory: int, preload: Sequence[str] = ()) -> None:
         self._workers = workers or len(os.sched_getaffinity(0))
         self._timeout = timeout
         self._memory = memory
-        self._preload = tuple(preload)  # modules that every worker is born with, if the fork server is ours to start
+        self._preload = tuple(preload)  # modules that the fork server imports for all workers, if it is started here
         self._lock = threading.RLock()
         self._jobs: set[_Job] = set()
         self._pool: Any = None
@@ -51,11 +51,11 @@ class LocalExecutor:
 
     @property
     def workers(self) -> int:
-        """How many run at once."""
+        """How many tasks run at once."""
         return self._workers
 
     def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Start; the future raises ReaderCrashed, ReadTimeout or ReadTooLarge when the guard had to step in."""
+        """Run a task in a worker; its future raises ReaderCrashed, ReadTimeout or ReadTooLarge if the worker had to be ended."""
         job = _Job(pickle.dumps((work, args, kwargs), pickle.HIGHEST_PROTOCOL))
         with self._lock:
             if self._closed:
@@ -65,7 +65,7 @@ class LocalExecutor:
         return job.future
 
     def close(self) -> None:
-        """Stop at once; what was running is lost."""
+        """End all workers at once; tasks that were running fail."""
         with self._lock:
             self._closed = True
             pool, self._pool = self._pool, None
@@ -86,7 +86,7 @@ class LocalExecutor:
         job.future.add_done_callback(lambda outer: _cancel(held()) if outer.cancelled() else None)
 
     def _schedule(self, job: _Job) -> Any:
-        """The pool's own future; None when the executor is closed, or one pool after another is broken."""
+        """Return the pool's own future of a task; None if the executor is closed, or one pool after another breaks."""
         with self._lock:
             while not self._closed and job.pools < POOLS_PER_TASK:
                 if self._pool is None:
@@ -115,12 +115,12 @@ class LocalExecutor:
         except TimeoutError:
             self._settle(job, error=ReadTimeout(f"reading took longer than {self._timeout:g} seconds"))
         except Exception as error:  # whatever else reaches us here is a process that did not end well
-            self._settle(job, error=ReaderCrashed(_how_it_died(error)))
+            self._settle(job, error=ReaderCrashed(_exit_reason(error)))
         else:
             self._settle(job, **{"result" if fine else "error": outcome})
 
     def _try_again(self, job: _Job) -> None:
-        """A pool breaks as a whole when an idle worker dies; the tasks that waited are innocent."""
+        """Start a task again whose pool broke: it breaks as a whole when an idle worker dies, through no fault of the tasks."""
         with self._lock:
             pool = self._pool
             if pool is not None and not pool.active:
@@ -141,7 +141,7 @@ class LocalExecutor:
 
 
 def _make_pool(workers: int, memory: int, preload: Sequence[str]) -> Any:
-    """A pool of processes that descend from a fork server: forking this process would copy its threads' locks."""
+    """Return a pool whose processes come from a fork server: forking this process would copy its threads' locks."""
     import multiprocessing
 
     from pebble import ProcessPool
@@ -157,7 +157,7 @@ def _make_pool(workers: int, memory: int, preload: Sequence[str]) -> Any:
 
 
 def _start_fork_server(preload: Sequence[str]) -> None:
-    """Start it with SIGINT blocked, which its children inherit: Ctrl-C reaches the whole group of the terminal."""
+    """Start the fork server with SIGINT blocked, as its children inherit: Ctrl-C reaches the whole group of the terminal."""
     from multiprocessing import forkserver, resource_tracker
 
     forkserver.set_forkserver_preload(["__main__", *preload])
@@ -179,7 +179,7 @@ def _end(pool: Any) -> None:
     pool.join()
 
 
-def _how_it_died(error: BaseException) -> str:
+def _exit_reason(error: BaseException) -> str:
     code = getattr(error, "exitcode", None)
     if code is None:
         return f"the process died: {type(error).__name__}: {error}"
@@ -192,7 +192,7 @@ def _how_it_died(error: BaseException) -> str:
 
 
 def _guard_worker(memory: int) -> None:
-    """Set a fresh worker's limits."""
+    """Set the limits of a new worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would wait for native code to return
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -201,11 +201,11 @@ def _guard_worker(memory: int) -> None:
     _limit(resource.RLIMIT_DATA, memory)
     _limit(resource.RLIMIT_CORE, 0)
     os.nice(NICENESS)
-    threading.Thread(target=_leave_with_parent, name="parent-watch", daemon=True).start()
+    threading.Thread(target=_exit_with_parent, name="parent-watch", daemon=True).start()
 
 
 def _run_guarded(payload: bytes, timeout: float) -> bytes:
-    """Run pickled work; the pickled outcome is ``(True, result)`` or ``(False, error)``."""
+    """Run pickled work; return the pickled outcome, ``(True, result)`` or ``(False, error)``."""
     # The alarm is the kernel's: it ends a worker that is stuck in native code after its parent was killed.
     signal.setitimer(signal.ITIMER_REAL, timeout + ORPHAN_SECONDS)
     try:
@@ -213,13 +213,13 @@ def _run_guarded(payload: bytes, timeout: float) -> bytes:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     if outcome is None:
-        _give_memory_back()
+        _release_memory()
         outcome = pickle.dumps((False, ReadTooLarge("reading wanted more memory than a document may have")))
     return outcome
 
 
 def _attempt(payload: bytes) -> bytes | None:
-    """The pickled outcome, or None when memory ran out: leaving this frame frees what the work held."""
+    """Return the pickled outcome; None if memory ran out: leaving this frame frees what the work held."""
     try:
         work, args, kwargs = pickle.loads(payload)  # noqa: S301  from our own parent
         return pickle.dumps((True, work(*args, **kwargs)), pickle.HIGHEST_PROTOCOL)
@@ -227,20 +227,20 @@ def _attempt(payload: bytes) -> bytes | None:
         return None
     except OSError as error:
         return None if error.errno == errno.ENOMEM else _pack(error)
-    except BaseException as error:  # SystemExit too: a worker is not the work's to end
+    except BaseException as error:  # SystemExit too: a task may not end its worker
         return _pack(error)
 
 
 def _pack(error: BaseException) -> bytes:
-    """The error as it was if it survives the journey and is an ordinary one; else one that names it."""
-    told = ReaderCrashed(f"{type(error).__name__}: {error}")
+    """Return an error pickled: as it is if it is an Exception that can be pickled, else as a ReaderCrashed that names it."""
+    crash = ReaderCrashed(f"{type(error).__name__}: {error}")
     if not isinstance(error, Exception):
-        return pickle.dumps((False, told))
+        return pickle.dumps((False, crash))
     try:
         packed = pickle.dumps((False, error))
         pickle.loads(packed)  # noqa: S301  our own bytes of a moment ago
     except Exception:  # any class may fail in its own way to be copied
-        return pickle.dumps((False, told))
+        return pickle.dumps((False, crash))
     return packed
 
 
@@ -250,14 +250,14 @@ def _limit(which: int, value: int) -> None:
     resource.setrlimit(which, (allowed, allowed))
 
 
-def _give_memory_back() -> None:
-    """Freed memory that the allocator keeps counts against the next task."""
+def _release_memory() -> None:
+    """Return freed memory to the system: what the allocator keeps counts against the next task."""
     trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     from multiprocessing import connection, parent_process
 
     parent = parent_process()

@@ -1,34 +1,34 @@
-"""Fetch: visit URLs politely, safely and many at once."""
+"""Fetch: visits URLs safely and many at once, and reads robots.txt, redirects and soft 404s."""
 
 from rehi.fetch.client import Fetcher
+from rehi.fetch.connection_options import ConnectionOptions, ConnectionOptionsByHost
+from rehi.fetch.expected_file import PAGE_BYTES, expects_file, is_page, is_wrong_type
 from rehi.fetch.guard import parse_networks
-from rehi.fetch.likeness import MAX_BYTES as PROBE_BYTES
-from rehi.fetch.likeness import front_url, is_shell, looks_soft, probe_of, probe_url
-from rehi.fetch.promise import PAGE_BYTES, is_page, is_wrong_type, promised_dataset
 from rehi.fetch.redirect import redirect_target
 from rehi.fetch.retry_after import retry_after
 from rehi.fetch.robots import MAX_BYTES as ROBOTS_BYTES
 from rehi.fetch.robots import PRODUCT, RobotRules, read_robots, robots_url
-from rehi.fetch.ways import Way, Ways
+from rehi.fetch.soft_404 import MAX_BYTES as PROBE_BYTES
+from rehi.fetch.soft_404 import front_url, is_app_shell, is_soft_404, probe_url, read_probe
 
 __all__ = [
     "PAGE_BYTES",
     "PROBE_BYTES",
     "PRODUCT",
     "ROBOTS_BYTES",
+    "ConnectionOptions",
+    "ConnectionOptionsByHost",
     "Fetcher",
     "RobotRules",
-    "Way",
-    "Ways",
+    "expects_file",
     "front_url",
+    "is_app_shell",
     "is_page",
-    "is_shell",
+    "is_soft_404",
     "is_wrong_type",
-    "looks_soft",
     "parse_networks",
-    "probe_of",
     "probe_url",
-    "promised_dataset",
+    "read_probe",
     "read_robots",
     "redirect_target",
     "retry_after",

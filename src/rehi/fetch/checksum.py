@@ -1,4 +1,4 @@
-"""Checksums: what a server says that its body amounts to, held against what came.
+"""Checksums: those that a server declares for its body, compared with those of the body that came.
 
 ``Content-MD5``, ``Digest`` (RFC 3230), ``Content-Digest`` and ``Repr-Digest`` (RFC 9530). By the letter some are of the
 bytes on the wire and others of the representation, but servers behind a compressing proxy send any of them of the plain
@@ -23,7 +23,7 @@ _MEMBER = re.compile(r"\s*([A-Za-z0-9-]+)\s*=\s*:?([A-Za-z0-9+/_=-]+):?\s*")
 
 
 class Checksums:
-    """The checksums of one body, and the sums of what has come so far."""
+    """The checksums that one body should have, and those of the bytes so far."""
 
     def __init__(self, headers: Iterable[tuple[str, str]], *, coded: bool) -> None:
         self._expected = frozenset(sum_ for name, value in headers for sum_ in _read(name.lower(), value))
@@ -32,25 +32,25 @@ class Checksums:
         self._plain = [hashlib.new(algorithm, usedforsecurity=False) for algorithm in algorithms] if coded else []
 
     def add_wire(self, data: bytes) -> None:
-        """Take bytes as they came."""
+        """Add bytes as they came over the wire."""
         for sum_ in self._wire:
             sum_.update(data)
 
     def add_plain(self, data: bytes) -> None:
-        """Take bytes as they are once decoded."""
+        """Add bytes as they are after decoding."""
         for sum_ in self._plain:
             sum_.update(data)
 
     def check(self) -> None:
-        """WrongChecksum when the whole body is none of those that were described."""
-        found = {(sum_.name, sum_.digest()) for sum_ in (*self._wire, *self._plain)}
-        if self._expected and not found & self._expected:
+        """Raise WrongChecksum if the whole body has none of the declared checksums."""
+        sums = {(sum_.name, sum_.digest()) for sum_ in (*self._wire, *self._plain)}
+        if self._expected and not sums & self._expected:
             names = " and ".join(sorted(algorithm for algorithm, _ in self._expected))
             raise WrongChecksum(f"the body is not the one that its headers describe (its {names} is another)")
 
 
 def _read(name: str, value: str) -> list[tuple[str, bytes]]:
-    """The sums that a header gives; what is not understood is passed over."""
+    """Return the checksums in a header, each with its algorithm; what is not understood is passed over."""
     if len(value) > _MAX_VALUE:
         return []
     if name == "content-md5":
@@ -63,7 +63,7 @@ def _read(name: str, value: str) -> list[tuple[str, bytes]]:
 
 
 def _bytes(text: str, size: int) -> bytes:
-    """The sum's bytes, from base64 in either alphabet or, as many write it, from hexadecimal digits."""
+    """Return the bytes of a checksum, from base64 in either alphabet or, as many write it, from hexadecimal digits."""
     if len(text) == 2 * size:
         try:
             return bytes.fromhex(text)

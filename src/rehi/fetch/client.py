@@ -1,4 +1,4 @@
-"""The fetcher: visits many URLs at once, driven by a loop in one thread."""
+"""The fetcher: visits many URLs at once, in the one thread that polls it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import pycurl
 
 from rehi.errors import DiskFull, FetchError, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch.coding import accepted_codings
-from rehi.fetch.descriptors import make_room
-from rehi.fetch.job import Job
-from rehi.fetch.names import Addresses, Names
+from rehi.fetch.descriptors import raise_descriptor_limit
+from rehi.fetch.dns import Addresses, DnsResolver
+from rehi.fetch.job import FetchJob
+from rehi.fetch.poller import CurlPoller
 from rehi.fetch.redirect import redirect_target
 from rehi.fetch.route import Route, Router
 from rehi.fetch.target import Target, parse_target
-from rehi.fetch.transfer import Order, Transfer
-from rehi.fetch.watch import Watch
+from rehi.fetch.transfer import Transfer, TransferRequest
 from rehi.model.visit import Answer, Headers, Visit
 from rehi.settings import FetchSettings
 
 MAX_FOLLOWED = 5  # RFC 9309 asks for at least five for robots.txt
-_TOLD = 10_000  # names
+_MOST_KNOWN = 10_000  # hosts whose addresses libcurl knows
 
 K = TypeVar("K")
 
 
 class Fetcher(Generic[K]):
-    """Takes URLs under a key of the caller's choosing, and hands back the visits in the order in which they end.
+    """Visits URLs, each submitted under a key of the caller's choosing, and hands the visits back as they end.
 
-    All methods but ``wakeup`` belong to one thread. Nobody is visited faster or more often than ``submit`` is called:
-    politeness is the caller's.
+    All methods but ``wakeup`` belong to one thread. The fetcher itself never waits between two requests: politeness
+    is the caller's.
     """
 
     def __init__(self, settings: FetchSettings, *, clock: Callable[[], datetime], spool: Path | None = None) -> None:
@@ -46,14 +46,16 @@ class Fetcher(Generic[K]):
             ("Accept", "*/*"),
             ("Accept-Encoding", accepted_codings()),
         )
-        make_room(settings.connections)
+        raise_descriptor_limit(settings.connections)
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
-        self._watch = Watch(self._multi)
-        # A name may keep its thread for longer than anybody waits for it.
-        self._names: Names[tuple[Job[K], Route]] = Names(threads=2 * settings.connections, ring=self._watch.ring)
-        self._told: dict[tuple[str, int], Addresses] = {}  # what libcurl knows of names and ports
-        self._busy: dict[Any, tuple[Transfer, Job[K]]] = {}
+        self._poller = CurlPoller(self._multi)
+        # A lookup may keep its thread for longer than anybody waits for it.
+        self._resolver: DnsResolver[tuple[FetchJob[K], Route]] = DnsResolver(
+            threads=2 * settings.connections, wake=self._poller.wake
+        )
+        self._known_to_curl: dict[tuple[str, int], Addresses] = {}  # by host name and port
+        self._busy: dict[Any, tuple[Transfer, FetchJob[K]]] = {}
         self._free: list[Transfer] = []
         self._ready: list[tuple[K, Visit]] = []
         self._disk_full: DiskFull | None = None
@@ -62,8 +64,8 @@ class Fetcher(Generic[K]):
 
     @property
     def in_flight(self) -> int:
-        """Visits that were submitted and not yet handed back."""
-        return len(self._busy) + len(self._ready) + self._names.waiting
+        """How many visits were submitted and not yet handed back."""
+        return len(self._busy) + len(self._ready) + self._resolver.waiting
 
     def submit(
         self,
@@ -76,12 +78,13 @@ class Fetcher(Generic[K]):
         max_bytes: int | None = None,
         cut_at: int | None = None,
     ) -> None:
-        """Begin a visit. Nothing is raised for a URL that may not be visited: its visit ends with that error.
+        """Begin a visit. A URL that may not be visited raises nothing here: its visit ends with that error.
 
-        A body longer than ``max_bytes`` is TooLarge; of one longer than ``cut_at`` the first so many bytes are enough.
+        With ``follow``, redirects are followed. A body longer than ``max_bytes`` is TooLarge. Of a body longer than
+        ``cut_at``, only that many bytes are fetched.
         """
         conditions = (("If-None-Match", etag), ("If-Modified-Since", last_modified))
-        job = Job(
+        job = FetchJob(
             key=key,
             url=url,
             started_at=self._clock(),
@@ -90,20 +93,20 @@ class Fetcher(Generic[K]):
             max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
             cut_at=cut_at,
         )
-        self._request(job, url)
+        self._start(job, url)
 
     def poll(self, timeout: float) -> list[tuple[K, Visit]]:
-        """The visits that have ended; waits at most ``timeout`` seconds for one, or until woken.
+        """Return the visits that have ended; wait at most ``timeout`` seconds for one, or until ``wakeup``.
 
-        The bodies are the caller's to close. DiskFull is raised when a body could not be spooled.
+        The caller closes the bodies. DiskFull is raised when a body could not be spooled.
         """
         end = monotonic() + timeout
         while True:
             wait = 0.0 if self._ready else max(0.0, end - monotonic())
-            if self._names.waiting:
-                wait = min(wait, self._names.patience())
-            if self._watch.step(wait) or self._names.waiting:
-                self._go_on()
+            if self._resolver.waiting:
+                wait = min(wait, self._resolver.seconds_to_timeout())
+            if self._poller.poll(wait) or self._resolver.waiting:
+                self._connect_looked_up()
             self._collect()
             if self._disk_full is not None:
                 error, self._disk_full = self._disk_full, None
@@ -116,13 +119,13 @@ class Fetcher(Generic[K]):
     def wakeup(self) -> None:
         """Make a waiting ``poll`` return; may be called from any thread."""
         self._woken = True
-        self._watch.ring()
+        self._poller.wake()
 
     def abort(self, matches: Callable[[K], bool]) -> list[K]:
-        """Break off the visits under way whose key matches; they are forgotten, and their keys are handed back."""
-        parked = self._names.forget(lambda waiting: matches(waiting[0].key))
+        """Break off the visits whose key matches, and return their keys; they are not handed back by ``poll``."""
+        waiting = self._resolver.cancel(lambda waiter: matches(waiter[0].key))
         under_way = [curl for curl, (_, job) in self._busy.items() if matches(job.key)]
-        keys = [job.key for job, _ in parked]
+        keys = [job.key for job, _ in waiting]
         for curl in under_way:
             transfer, job = self._busy.pop(curl)
             self._multi.remove_handle(curl)
@@ -138,7 +141,7 @@ class Fetcher(Generic[K]):
         return keys
 
     def close(self) -> None:
-        """Break off everything. Visits that are under way are forgotten."""
+        """Break off all visits, and close the connections."""
         if self._closed:
             return
         self._closed = True
@@ -146,9 +149,9 @@ class Fetcher(Generic[K]):
         for transfer in self._free:
             transfer.close()
         self._free = []
-        self._names.close()
+        self._resolver.close()
         self._multi.close()
-        self._watch.close()
+        self._poller.close()
 
     def __enter__(self) -> Fetcher[K]:
         return self
@@ -156,63 +159,63 @@ class Fetcher(Generic[K]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _request(self, job: Job[K], url: str) -> None:
+    def _start(self, job: FetchJob[K], url: str) -> None:
         try:
             job.target = parse_target(url)
             route = self._router.route_to(job.target)
         except FetchError as error:
             self._end(job, error=error)
             return
-        addresses = self._names.known(route.name) if route.name else ()
+        addresses = self._resolver.cached(route.name) if route.name else ()
         if addresses is not None:
             self._connect(job, job.target, route, addresses)
             return
-        job.asked_at = monotonic()
-        patience = min(self._settings.connect_timeout, self._settings.timeout - job.seconds)
-        self._names.ask(route.name, (job, route), patience=patience)
+        job.lookup_at = monotonic()
+        timeout = min(self._settings.connect_timeout, self._settings.timeout - job.seconds)
+        self._resolver.request(route.name, (job, route), timeout=timeout)
 
-    def _go_on(self) -> None:
-        """Take up the visits whose hosts have been looked up."""
-        for (job, route), addresses in self._names.answered():
-            waited = monotonic() - job.asked_at
+    def _connect_looked_up(self) -> None:
+        """Go on with the visits whose hosts have been looked up."""
+        for (job, route), addresses in self._resolver.answered():
+            waited = monotonic() - job.lookup_at
             job.seconds += waited
             assert job.target is not None
             if addresses is None:
-                late = f"{job.target.host}: its name could not be looked up within {waited:.1f} seconds"
-                self._end(job, error=TimedOut(late))
+                reason = f"{job.target.host}: its name could not be looked up within {waited:.1f} seconds"
+                self._end(job, error=TimedOut(reason))
             else:
                 self._connect(job, job.target, route, addresses)
 
-    def _connect(self, job: Job[K], target: Target, route: Route, addresses: Addresses) -> None:
+    def _connect(self, job: FetchJob[K], target: Target, route: Route, addresses: Addresses) -> None:
         try:
-            news = self._news(target, route, addresses)
+            new_addresses = self._new_addresses(target, route, addresses)
         except FetchError as error:
             self._end(job, error=error)
             return
         transfer = self._free.pop() if self._free else self._new_transfer()
-        order = Order(
+        request = TransferRequest(
             target=target,
             headers=(("Host", target.authority), *self._common, *(() if job.hops else job.conditions)),
-            way=route.way,
+            options=route.options,
             rule=route.rule,
-            addresses=news,
+            addresses=new_addresses,
             timeout=max(0.001, self._settings.timeout - job.seconds),
             max_bytes=job.max_bytes,
             cut_at=job.cut_at,
         )
-        transfer.prepare(order)
+        transfer.prepare(request)
         self._busy[transfer.curl] = (transfer, job)
         self._multi.add_handle(transfer.curl)
 
-    def _news(self, target: Target, route: Route, addresses: Addresses) -> Addresses:
-        """The addresses that may be connected; none when libcurl has been told of them, and so remembers them."""
-        place = (route.name, route.rule.port if route.rule is not None else target.port)
-        if not route.name or self._told.get(place) is addresses:
+    def _new_addresses(self, target: Target, route: Route, addresses: Addresses) -> Addresses:
+        """Return the addresses that may be connected; none if libcurl knows them already."""
+        key = (route.name, route.rule.port if route.rule is not None else target.port)
+        if not route.name or self._known_to_curl.get(key) is addresses:
             return ()
         admitted = self._router.admitted(target, addresses)
-        if len(self._told) >= _TOLD:
-            self._told.clear()
-        self._told[place] = addresses
+        if len(self._known_to_curl) >= _MOST_KNOWN:
+            self._known_to_curl.clear()
+        self._known_to_curl[key] = addresses
         return admitted
 
     def _new_transfer(self) -> Transfer:
@@ -223,11 +226,11 @@ class Fetcher(Generic[K]):
         while queued:
             queued, done, failed = self._multi.info_read()
             for curl in done:
-                self._conclude(curl, pycurl.E_OK, "")
+                self._finish(curl, pycurl.E_OK, "")
             for curl, code, message in failed:
-                self._conclude(curl, code, message)
+                self._finish(curl, code, message)
 
-    def _conclude(self, curl: Any, code: int, message: str) -> None:
+    def _finish(self, curl: Any, code: int, message: str) -> None:
         transfer, job = self._busy.pop(curl)
         job.seconds += transfer.seconds()
         try:
@@ -242,19 +245,19 @@ class Fetcher(Generic[K]):
             return
         self._release(transfer)
         assert job.target is not None
-        onward = redirect_target(job.target.url, answer) if job.follow else ""
-        if onward:
+        redirect = redirect_target(job.target.url, answer) if job.follow else ""
+        if redirect:
             answer.body.close()
-            self._follow(job, onward)
+            self._follow(job, redirect)
         else:
             self._end(job, answer=answer)
 
-    def _follow(self, job: Job[K], url: str) -> None:
+    def _follow(self, job: FetchJob[K], url: str) -> None:
         job.hops += 1
         if job.hops > MAX_FOLLOWED:
             self._end(job, error=RedirectLoop(f"{job.url} redirects more than {MAX_FOLLOWED} times"))
         else:
-            self._request(job, url)
+            self._start(job, url)
 
     def _release(self, transfer: Transfer) -> None:
         self._multi.remove_handle(transfer.curl)
@@ -263,9 +266,9 @@ class Fetcher(Generic[K]):
         else:
             transfer.close()
 
-    def _end(self, job: Job[K], *, answer: Answer | None = None, error: FetchError | None = None) -> None:
+    def _end(self, job: FetchJob[K], *, answer: Answer | None = None, error: FetchError | None = None) -> None:
         if error is not None:
-            # The frames that it was raised in would keep handles and buffers alive for as long as the visit.
+            # The frames in which it was raised would keep handles and buffers alive for as long as the visit.
             error.__traceback__ = error.__context__ = error.__cause__ = None
         visit = Visit(url=job.url, started_at=job.started_at, seconds=job.seconds, answer=answer, error=error)
         self._ready.append((job.key, visit))
@@ -277,7 +280,7 @@ def _close_body(visit: Visit) -> None:
 
 
 def _is_sendable(value: str) -> bool:
-    """Whether a value that a server once sent may go back to it in one header line."""
+    """Whether a value that a server once sent can be sent back to it in a header."""
     return bool(value) and value.isprintable() and all(ord(character) < 256 for character in value)
 
 

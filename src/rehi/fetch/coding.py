@@ -22,13 +22,13 @@ _UNREADABLE = frozenset({"br", "zstd", "compress", "x-compress", "exi", "pack200
 
 
 class Decoder(Protocol):
-    """Undoes one coding."""
+    """Decodes one content coding."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The decoded pieces of the next bytes."""
+        """Return the decoded pieces of the next bytes."""
 
     def finish(self) -> Iterator[bytes]:
-        """What was held back; an error when the stream is not complete."""
+        """Return what was held back; raise Truncated if the stream is not complete."""
 
 
 class _Inflate:
@@ -38,7 +38,7 @@ class _Inflate:
         self._gzip = gzip
         self._head = b""  # the first two bytes of a stream tell what it is
         self._stream: Any = None
-        self._over = False  # what still comes is padding
+        self._over = False  # the rest of the bytes is padding
         self._members = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -160,7 +160,7 @@ def _broken(coding: str) -> FetchError:
 
 @cache
 def _makers() -> dict[str, Callable[[], Decoder]]:
-    """What this installation can decode, best known first."""
+    """Return a maker of decoders for each coding that this installation can decode, the most common first."""
     makers: dict[str, Callable[[], Decoder]] = {
         "gzip": lambda: _Inflate(gzip=True),
         "deflate": lambda: _Inflate(gzip=False),
@@ -177,7 +177,7 @@ def _makers() -> dict[str, Callable[[], Decoder]]:
 
 
 def _zstd_module() -> Any:
-    """The standard library's from 3.14, or its backport."""
+    """Return the zstd module of the standard library (from 3.14), or its backport; None if there is neither."""
     for package in ("compression", "backports"):
         if find_spec(package) is not None and find_spec(f"{package}.zstd") is not None:
             return import_module(f"{package}.zstd")
@@ -185,12 +185,12 @@ def _zstd_module() -> Any:
 
 
 def accepted_codings() -> str:
-    """The value of Accept-Encoding."""
+    """Return the value of the Accept-Encoding header."""
     return ", ".join(_makers())
 
 
 def decoders_for(content_encoding: str) -> tuple[Decoder, ...]:
-    """The decoders of a Content-Encoding, in the order in which the bytes pass them.
+    """Return the decoders for a Content-Encoding, in the order in which the bytes pass them.
 
     Words that name no coding ("utf-8", "none") are passed over, as browsers do.
     """
@@ -199,7 +199,7 @@ def decoders_for(content_encoding: str) -> tuple[Decoder, ...]:
     for name in names:
         if name in _UNREADABLE and name not in makers:
             raise BadEncoding(f"the body is compressed as {name}, which was not asked for and can't be read")
-    found = [makers[name] for name in reversed(names) if name in makers]
-    if len(found) > _MAX_CODINGS:
-        raise BadEncoding(f"the body is compressed {len(found)} times over")
-    return tuple(make() for make in found)
+    chosen = [makers[name] for name in reversed(names) if name in makers]
+    if len(chosen) > _MAX_CODINGS:
+        raise BadEncoding(f"the body is compressed {len(chosen)} times over")
+    return tuple(make() for make in chosen)

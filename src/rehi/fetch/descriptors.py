@@ -1,4 +1,4 @@
-"""Descriptors: room for as many open sockets and files as many visits at once need."""
+"""The limit of open files: raised so that many visits at once have their sockets and files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import contextlib
 import importlib.util
 
 _PER_VISIT = 4  # the socket, its copy while it is opened, a spooled body, and a connection that waits to be used again
-_OTHERS = 512  # for the rest of the house
+_OTHERS = 512  # for the other parts of the program
 
 
-def make_room(visits: int) -> None:
-    """Raise this process's own limit, as far as the system lets us; most begin with 1,024, which is too few."""
+def raise_descriptor_limit(visits: int) -> None:
+    """Raise this process's limit of open files for so many visits at once, as far as the system allows.
+
+    Most systems begin with 1,024, which is too few.
+    """
     if importlib.util.find_spec("resource") is None:  # a system without such limits
         return
     import resource

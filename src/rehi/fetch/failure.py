@@ -1,4 +1,4 @@
-"""A failure: what libcurl reports, told as one of our errors in a sentence that a person can read."""
+"""A failure: libcurl's error code, translated to one of our errors with a message for people."""
 
 from __future__ import annotations
 
@@ -72,49 +72,49 @@ _TLS = frozenset(
 
 
 def translate(failure: Failure) -> FetchError:
-    """The error that a failed transfer amounts to; its message lacks only the host's name."""
+    """Return the error for a failed transfer; its message still lacks the host's name."""
     kind, reason = _explain(failure)
     return kind(reason)
 
 
 def _explain(failure: Failure) -> tuple[type[FetchError], str]:
     code = failure.code
-    if failure.proxied and (reason := _of_proxy(failure)):
+    if failure.proxied and (reason := _proxy_reason(failure)):
         return ConnectFailed, reason
     if failure.denied and not failure.opened and code == pycurl.E_COULDNT_CONNECT:
         return AddressDenied, f"its address {failure.denied} is not public and not among fetch.allow_private"
     if code in _PLAIN:
         return _PLAIN[code]
     if code in _TLS:
-        return TlsFailed, f"no trusted connection could be made ({_in_words(failure.message)})"
+        return TlsFailed, f"no trusted connection could be made ({_phrase(failure.message)})"
     if code == pycurl.E_OPERATION_TIMEDOUT:
-        return TimedOut, _late(failure)
+        return TimedOut, _timeout_reason(failure)
     if code in (pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_FTP_WEIRD_SERVER_REPLY):
-        return BadAnswer, f"the answer is not proper HTTP ({_in_words(failure.message)})"
+        return BadAnswer, f"the answer is not proper HTTP ({_phrase(failure.message)})"
     if code == pycurl.E_COULDNT_CONNECT:
         return ConnectFailed, f"nobody answers on port {failure.port}{_system_reason(failure.errno)}"
     if code == pycurl.E_RECV_ERROR and "chunk" in failure.message:
-        return BadAnswer, f"the body's chunks are malformed ({_in_words(failure.message)})"
+        return BadAnswer, f"the body's chunks are malformed ({_phrase(failure.message)})"
     if code in _BROKEN:
-        reason = _in_words(failure.message)
+        reason = _phrase(failure.message)
         if failure.answered:
             return Truncated, f"the connection broke in the middle of the answer ({reason})"
         return BadAnswer, f"the connection broke before the answer ({reason})"
-    return ConnectFailed, f"the visit failed ({_in_words(failure.message)})"
+    return ConnectFailed, f"the visit failed ({_phrase(failure.message)})"
 
 
-def _of_proxy(failure: Failure) -> str:
-    """What went wrong with the proxy itself, if that is what did."""
+def _proxy_reason(failure: Failure) -> str:
+    """Return what went wrong with the proxy itself; empty if the proxy did not fail."""
     if failure.code == pycurl.E_COULDNT_RESOLVE_PROXY:
         return "the name of the proxy in fetch.hosts has no address"
     if failure.code == pycurl.E_COULDNT_CONNECT and not failure.connected:
         return f"the proxy in fetch.hosts does not answer on port {failure.port}{_system_reason(failure.errno)}"
     if failure.code == _PROXY or "CONNECT tunnel failed" in failure.message:
-        return f"the proxy in fetch.hosts made no connection ({_in_words(failure.message)})"
+        return f"the proxy in fetch.hosts made no connection ({_phrase(failure.message)})"
     return ""
 
 
-def _late(failure: Failure) -> str:
+def _timeout_reason(failure: Failure) -> str:
     if "too slow" in failure.message.lower():
         return "it all but stopped sending"
     if failure.answered:
@@ -130,7 +130,7 @@ def _system_reason(errno: int) -> str:
     return f" ({os.strerror(errno).lower()})" if errno else ""
 
 
-def _in_words(message: str) -> str:
-    """libcurl's message as the middle of a sentence."""
+def _phrase(message: str) -> str:
+    """Return libcurl's message as part of a sentence."""
     line = " ".join("".join(c if c.isprintable() else " " for c in message[:200]).split()).rstrip(".")
     return line[:1].lower() + line[1:] if line[1:2].islower() else line or "no reason was given"

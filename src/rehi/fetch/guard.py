@@ -42,12 +42,12 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class Guard:
-    """Says which addresses are public, or private but allowed, and which ports may be visited."""
+    """Allows public addresses, private ones that the settings name, and the ports of the settings."""
 
     def __init__(self, *, allow_private: Iterable[str], ports: Iterable[int]) -> None:
         self._allowed = parse_networks(allow_private, setting="fetch.allow_private")
         self._ports = frozenset(ports)
-        self._judged = lru_cache(maxsize=10_000)(self._judge)
+        self._admits_cached = lru_cache(maxsize=10_000)(self._admits)
         wrong = sorted(port for port in self._ports if not 0 < port < 65536)
         if wrong:
             raise SettingsError(f"fetch.ports: {wrong[0]} is not a port; ports are numbers from 1 to 65535")
@@ -57,10 +57,10 @@ class Guard:
         return port in self._ports
 
     def admits(self, address: str) -> bool:
-        """Whether this very address may be connected; what is not an address may not."""
-        return self._judged(address)
+        """Whether this address may be connected; False for what is no address."""
+        return self._admits_cached(address)
 
-    def _judge(self, address: str) -> bool:
+    def _admits(self, address: str) -> bool:
         try:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:
@@ -79,14 +79,14 @@ class Guard:
 
 
 def _embedded(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address leads to: mapped, 6to4 or NAT64."""
+    """Return the IPv4 address inside an IPv6 address (mapped, 6to4 or NAT64); None if there is none."""
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour
 
 
 def parse_networks(texts: Iterable[str], *, setting: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    """The networks that a setting names."""
+    """Return the networks that a setting names; SettingsError if one of them is wrong."""
     return tuple(_network(text, setting) for text in texts)
 
 

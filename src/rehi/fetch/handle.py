@@ -1,4 +1,4 @@
-"""A handle: libcurl set up as every visit needs it, and for the way that one visit goes."""
+"""A handle: libcurl set up as every visit needs it, and with the options of one host."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pycurl
 
-from rehi.fetch.names import REMEMBERED
+from rehi.fetch.connection_options import ConnectionOptions
+from rehi.fetch.dns import CACHE_SECONDS
 from rehi.fetch.trust import certificates
-from rehi.fetch.ways import Way
 from rehi.settings import FetchSettings
 
 _STALL_BYTES = 32  # a second
@@ -16,7 +16,7 @@ _SUPPRESS_CONNECT_HEADERS = 265  # pycurl has no name for it
 
 
 def new_handle(settings: FetchSettings) -> Any:
-    """A handle for the ordinary way."""
+    """Return a handle with the default options."""
     curl = pycurl.Curl()
     for option, value in (
         (pycurl.NOSIGNAL, 1),
@@ -30,7 +30,7 @@ def new_handle(settings: FetchSettings) -> Any:
         (pycurl.CONNECTTIMEOUT_MS, max(1, int(settings.connect_timeout * 1000))),
         (pycurl.LOW_SPEED_LIMIT, _STALL_BYTES),
         (pycurl.LOW_SPEED_TIME, max(1, round(settings.stall_timeout))),
-        (pycurl.DNS_CACHE_TIMEOUT, 2 * int(REMEMBERED)),  # so that what it was told outlives what we remember
+        (pycurl.DNS_CACHE_TIMEOUT, 2 * int(CACHE_SECONDS)),  # so that libcurl's own cache outlives ours
         # On one connection with one request at a time, HTTP/2 costs a quarter to a third more CPU than 1.1 and saves
         # nothing (on loopback with TLS: 550-590 against 420-470 microseconds a page).
         (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1),
@@ -44,17 +44,17 @@ def new_handle(settings: FetchSettings) -> Any:
     return curl
 
 
-def set_way(curl: Any, way: Way) -> None:
-    """Change a handle from whatever way it had to this one."""
-    curl.setopt(pycurl.SSL_VERIFYPEER, int(way.verify_tls))
-    curl.setopt(pycurl.SSL_VERIFYHOST, 2 if way.verify_tls else 0)
+def set_options(curl: Any, options: ConnectionOptions) -> None:
+    """Replace the connection options of a handle."""
+    curl.setopt(pycurl.SSL_VERIFYPEER, int(options.verify_tls))
+    curl.setopt(pycurl.SSL_VERIFYHOST, 2 if options.verify_tls else 0)
     # Where several requests go out together, HTTP/2 lets them share a connection, and they wait for it.
-    several = pycurl.CURL_HTTP_VERSION_2TLS if way.at_once else pycurl.CURL_HTTP_VERSION_1_1
+    several = pycurl.CURL_HTTP_VERSION_2TLS if options.concurrent else pycurl.CURL_HTTP_VERSION_1_1
     curl.setopt(pycurl.HTTP_VERSION, several)
-    curl.setopt(pycurl.PIPEWAIT, int(way.at_once))
+    curl.setopt(pycurl.PIPEWAIT, int(options.concurrent))
     curl.unsetopt(pycurl.PROXYUSERNAME)
     curl.unsetopt(pycurl.PROXYPASSWORD)
-    curl.setopt(pycurl.PROXY, way.proxy.url if way.proxy is not None else "")
-    if way.proxy is not None and (way.proxy.user or way.proxy.password):
-        curl.setopt(pycurl.PROXYUSERNAME, way.proxy.user)
-        curl.setopt(pycurl.PROXYPASSWORD, way.proxy.password)
+    curl.setopt(pycurl.PROXY, options.proxy.url if options.proxy is not None else "")
+    if options.proxy is not None and (options.proxy.user or options.proxy.password):
+        curl.setopt(pycurl.PROXYUSERNAME, options.proxy.user)
+        curl.setopt(pycurl.PROXYPASSWORD, options.proxy.password)

@@ -12,7 +12,7 @@ _PER_LINE = 512
 
 
 class Head:
-    """Takes the lines that libcurl hands over; interim answers and trailers are passed over."""
+    """Collects the header lines that libcurl hands over; interim answers (1xx) and trailers are passed over."""
 
     __slots__ = ("_lines", "_room", "complete", "first_line", "headers", "status")
 
@@ -25,7 +25,7 @@ class Head:
         self._room = _ROOM
 
     def add(self, line: bytes) -> bool:
-        """Take a line; True when it was the last of the final answer's headers. BadAnswer when it can't be one."""
+        """Add a line; return whether it ended the headers of the final answer. BadAnswer if it can't be a header line."""
         self._room -= len(line) + _PER_LINE
         if self._room < 0:
             raise BadAnswer("the headers of the answer do not end")
@@ -39,23 +39,23 @@ class Head:
 
     @property
     def http_version(self) -> str:
-        """As in "1.1"."""
+        """The HTTP version, as in "1.1"."""
         return self.first_line.partition(" ")[0].removeprefix("HTTP/")
 
     @property
     def reason(self) -> str:
-        """What the status line says after the status."""
+        """The reason phrase of the status line."""
         return self.first_line.partition(" ")[2].strip().partition(" ")[2].strip()
 
     def _end(self) -> None:
         text = b"".join(self._lines).decode("latin-1")
-        self.first_line, *rest = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+        self.first_line, *lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
         self._lines = []
         self.status = _parse_status(self.first_line)
         if self.status == 101:
             raise BadAnswer("the answer changes to a protocol that nobody asked for")
         if self.status >= 200:
-            self.headers = _parse_headers(rest)
+            self.headers = _parse_headers(lines)
             self.complete = True
 
 
@@ -67,7 +67,7 @@ def _parse_status(line: str) -> int:
 
 
 def _parse_headers(lines: list[str]) -> Headers:
-    """Names and values; a line that begins with white space belongs to the one before."""
+    """Return names and values; a line that begins with white space belongs to the one before."""
     headers: list[tuple[str, str]] = []
     for line in lines:
         if line[:1] in (" ", "\t"):

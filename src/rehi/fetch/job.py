@@ -1,4 +1,4 @@
-"""A job: a visit under way, from its first request to its last."""
+"""A fetch job: a visit under way, from its first request to its last redirect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ K = TypeVar("K")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Job(Generic[K]):
-    """What was asked for, and how far it has come."""
+class FetchJob(Generic[K]):
+    """A visit that was submitted: what was asked for, and how far it has come."""
 
     key: K
     url: str
@@ -26,4 +26,4 @@ class Job(Generic[K]):
     seconds: float = 0.0  # spent on the requests that have ended
     hops: int = 0
     target: Target | None = None  # what is being requested now
-    asked_at: float = 0.0  # on the monotonic clock, when its host's name was to be looked up
+    lookup_at: float = 0.0  # on the monotonic clock, when the DNS lookup of its host was requested

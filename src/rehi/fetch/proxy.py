@@ -1,4 +1,4 @@
-"""A proxy: who makes the connection in our place."""
+"""A proxy: a server that makes the connections to a host in our place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXAMPLE = "write it as in socks5h://name:password@proxy.example:1080 or http://
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxy:
-    """Where it stands and what it wants to know of us."""
+    """The address of a proxy, and the user and password that it asks for."""
 
     scheme: str
     host: str  # IPv6 in brackets
@@ -24,17 +24,20 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """Its address as libcurl takes it, without any secret."""
+        """Its address as libcurl takes it, without user and password."""
         return f"{self.scheme}://{self.host}:{self.port}"
 
     @property
     def takes_addresses(self) -> bool:
-        """Whether it is told an address that was looked up here, and not a name."""
+        """Whether it expects an address that was looked up here, and not a host name."""
         return self.scheme in _BY_ADDRESS
 
 
 def parse_proxy(text: str, *, match: str) -> Proxy:
-    """Read a proxy's URL; what is wrong with it is told without repeating it, for it may hold a password."""
+    """Read the URL of the proxy for the hosts of ``match``; SettingsError, which does not repeat it, if it is wrong.
+
+    The URL may hold a password.
+    """
     wrong = f"fetch.hosts: the proxy for {match!r}"
     try:
         parts = urlsplit(text.strip())
@@ -55,4 +58,4 @@ def parse_proxy(text: str, *, match: str) -> Proxy:
 
 
 def _is_host(host: str) -> bool:
-    return bool(host) and host.isascii() and all(sign.isalnum() or sign in ".-_:" for sign in host)
+    return bool(host) and host.isascii() and all(character.isalnum() or character in ".-_:" for character in host)

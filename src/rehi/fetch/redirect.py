@@ -9,7 +9,7 @@ _MAX_LOCATION = 8_192  # characters; longer ones are mistakes or attacks
 
 
 def redirect_target(url: str, answer: Answer) -> str:
-    """Where the answer to ``url`` leads, absolute and without fragment; empty when it leads nowhere."""
+    """Return the URL to which the answer to ``url`` redirects, absolute and without fragment; empty if it is no redirect."""
     if answer.status not in _STATUSES:
         return ""
     location = answer.header("Location").strip()

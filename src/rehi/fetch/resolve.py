@@ -1,4 +1,4 @@
-"""Resolve rules: where to connect for a name, instead of where its name service points."""
+"""Resolve rules: where to connect for a host name, in place of the addresses that DNS gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RULE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveRule:
-    """Requests for names like ``pattern`` go to ``host`` and ``port``; what is said there stays the same."""
+    """Requests for host names like ``pattern`` go to ``host`` and ``port``; the request itself stays the same."""
 
     pattern: str  # "*", "*.rehemaa.test" or a name
     pattern_port: int | None
@@ -25,7 +25,7 @@ class ResolveRule:
     port: int
 
     def matches(self, host: str, port: int) -> bool:
-        """Whether the rule is for this name and port."""
+        """Whether the rule is for this host name and port."""
         if self.pattern_port is not None and port != self.pattern_port:
             return False
         if self.pattern.startswith("*"):
@@ -34,7 +34,7 @@ class ResolveRule:
 
     @property
     def connect_to(self) -> str:
-        """The rule as libcurl takes it, for any request that it is given to."""
+        """The rule as libcurl's CONNECT_TO takes it, for any host and port."""
         return f"::{self.host}:{self.port}"
 
 
@@ -57,13 +57,13 @@ def parse_rule(text: str) -> ResolveRule:
     )
 
 
-class Resolver:
-    """The rules in their order; the first that matches wins."""
+class ResolveRules:
+    """The resolve rules of the settings in their order; the first that matches holds."""
 
     def __init__(self, rules: Iterable[str]) -> None:
         self._rules = tuple(parse_rule(text) for text in rules)
 
     def rule_for(self, host: str, port: int) -> ResolveRule | None:
-        """The rule for a name and port, if there is one."""
+        """Return the rule for a host name and port; None if there is none."""
         host = host.removesuffix(".")
         return next((rule for rule in self._rules if rule.matches(host, port)), None)

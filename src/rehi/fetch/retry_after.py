@@ -25,7 +25,7 @@ _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)")
 
 
 def retry_after(answer: Answer, *, now: datetime, longest: timedelta = LONGEST) -> timedelta | None:
-    """How long to wait, from now; None if the answer doesn't say, or not so that it can be understood."""
+    """Return how long to wait from now; None if the answer has no Retry-After that can be understood."""
     value = answer.header("Retry-After").strip().lower()[:100]
     if _SECONDS.fullmatch(value):
         return timedelta(seconds=min(max(float(value), 0.0), longest.total_seconds()))

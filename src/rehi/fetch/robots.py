@@ -1,4 +1,4 @@
-"""Robots: what a host's robots.txt allows us (RFC 9309)."""
+"""robots.txt: what a host allows us to visit (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rehi.model.visit import Answer, Robots, Visit
 PRODUCT = "rehi"  # the name by which a robots.txt addresses us
 MAX_BYTES = 500 * 1024  # of a robots.txt; the rest is left, as RFC 9309 permits
 UNREACHABLE_SECONDS = 30 * 86_400.0  # for which RFC 9309 has us wait for a robots.txt that can't be had
-_CACHED_CHARACTERS = 32_768  # longer ones are rare, and fill the memory
+_CACHED_CHARACTERS = 32_768  # longer files are rare, and would fill the cache's memory
 _PATH = re.compile(r"(?:[^/?;#]*?://|//)?[^/?;#]*([^#]*)")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?(iso-8859-\d+|windows-\d+|koi8-[ru]|big5|gbk|euc-jp)\b", re.IGNORECASE)
-_MARKS = (  # of byte order; the longer ones come first
+_MARKS = (  # byte order marks; the longer ones come first
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -29,20 +29,20 @@ _MARKS = (  # of byte order; the longer ones come first
 
 
 class RobotRules:
-    """The rules for one agent."""
+    """The rules of a robots.txt for one user agent."""
 
     def __init__(self, robots: Robots, product: str = PRODUCT, *, unreachable: float = UNREACHABLE_SECONDS) -> None:
         """``unreachable`` is for how many seconds nothing is visited when robots.txt can't be had.
 
         After that RFC 9309 lets us go by the copy that we have; if we have none, everything is allowed.
         """
-        in_trouble = _in_trouble(robots.status)
+        unavailable = _is_unavailable(robots.status)
         since = robots.failing_since
-        given_up = in_trouble and since is not None and (robots.fetched_at - since).total_seconds() >= unreachable
-        self.deferred = in_trouble and not given_up
+        expired = unavailable and since is not None and (robots.fetched_at - since).total_seconds() >= unreachable
+        self.deferred = unavailable and not expired
         self.crawl_delay: float | None = None  # seconds that the host asks us to wait between two requests
         self.sitemaps: tuple[str, ...] = ()  # as they are written: some are relative to the origin
-        self._text = _whole_lines(robots.text) if 200 <= robots.status < 300 or given_up else ""
+        self._text = _whole_lines(robots.text) if 200 <= robots.status < 300 or expired else ""
         self._product = product.lower()
         self._matcher: Matcher | None = None
         if self._text:
@@ -50,7 +50,7 @@ class RobotRules:
             self._matcher, self.crawl_delay, self.sitemaps = parse(self._text, self._product)
 
     def allows(self, url: str) -> bool:
-        """Whether the URL may be visited; robots.txt itself always may, and nothing else on a deferred host."""
+        """Whether a URL may be visited: robots.txt itself always, and nothing else on a deferred host."""
         path = _path_of(url)
         if path.startswith("/robots.txt") and path[11:12] in ("", "?"):
             return True
@@ -58,28 +58,28 @@ class RobotRules:
 
     @property
     def group_text(self) -> str:
-        """The lines that hold for us."""
+        """The lines of the file that hold for this user agent."""
         return "\n".join(find_group(self._text, self._product)[0].lines)
 
 
 def robots_url(origin: str) -> str:
-    """Where the rules of an origin stand."""
+    """Return the URL of an origin's robots.txt."""
     return f"{origin.rstrip('/')}/robots.txt"
 
 
 def read_robots(visit: Visit, now: datetime, *, before: Robots | None = None) -> Robots:
-    """What a visit to a robots.txt amounts to, after what was known ``before``. The answer's body is read and closed."""
+    """Return what a visit to a robots.txt brought, given what was known ``before``. The answer's body is read and closed."""
     robots = _read(visit, now)
-    if not _in_trouble(robots.status):
+    if not _is_unavailable(robots.status):
         return robots
     if before is None:
         return replace(robots, failing_since=now)
-    since = before.failing_since or before.fetched_at if _in_trouble(before.status) else now
+    since = before.failing_since or before.fetched_at if _is_unavailable(before.status) else now
     return replace(robots, text=before.text, failing_since=since)
 
 
-def _in_trouble(status: int) -> bool:
-    """Whether a robots.txt could not be had, which says nothing of whether there is one."""
+def _is_unavailable(status: int) -> bool:
+    """Whether a robots.txt could not be fetched, so that nobody knows whether there is one."""
     return status in (0, 429) or status >= 500
 
 
@@ -87,7 +87,7 @@ def _read(visit: Visit, now: datetime) -> Robots:
     answer = visit.answer
     if answer is None:
         # RFC 9309: redirects without end count as if there were no robots.txt, and not as a host in trouble. What the
-        # guard forbids must not defer the host either, or its pages would never be told apart from those of a sick one.
+        # guard forbids must not defer the host either, or its pages would never be told apart from those of a host in trouble.
         status = 404 if isinstance(visit.error, RedirectLoop | AddressDenied) else 0
         return Robots(status=status, text="", fetched_at=now)
     with answer.body as body:
@@ -126,18 +126,21 @@ def _decode(data: bytes, answer: Answer) -> str:
 
 
 def _lines(data: bytes, charset: str) -> list[str]:
-    """Lines that are not all UTF-8: one that isn't is given in its octets and in its letters, as URLs come in both."""
+    """Return the lines of a file that is not all UTF-8.
+
+    A line that isn't is given twice, percent-encoded and decoded, as URLs come in both spellings.
+    """
     lines: list[str] = []
     for line in data.splitlines():
         try:
             lines.append(line.decode())
         except UnicodeDecodeError:
             octets = re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], line)
-            lines += [octets.decode("ascii"), _letters(line, charset)]
+            lines += [octets.decode("ascii"), _decode_line(line, charset)]
     return lines
 
 
-def _letters(line: bytes, charset: str) -> str:
+def _decode_line(line: bytes, charset: str) -> str:
     try:
         return line.decode(charset, "replace")
     except LookupError:
@@ -149,7 +152,7 @@ def _clean(text: str) -> str:
 
 
 def _whole_lines(text: str, *, cut: bool = False) -> str:
-    """The text as far as we read it. Half a line may forbid everything: "Disallow: /" of "Disallow: /private"."""
+    """Return the whole lines within the size limit. Half a line may forbid everything: "Disallow: /" of "Disallow: /private"."""
     if not cut and len(text) <= MAX_BYTES:
         return text
     return text[: max(text.rfind("\n", 0, MAX_BYTES), text.rfind("\r", 0, MAX_BYTES)) + 1]

@@ -1,4 +1,4 @@
-"""A group: the lines of a robots.txt that are meant for one agent (RFC 9309, 2.2.1), mistakes included."""
+"""A group: the lines of a robots.txt for one user agent (RFC 9309, 2.2.1), common misspellings included."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)?|[.,]\d+")
 _TOKEN = re.compile(r"[a-z_-]*")
 _NAME = re.compile(r"[a-z0-9_.-]*")
 
-# What people write, by what they mean. A longer word that begins so counts too, as it does for Google.
+# The spellings in use, the right one first. A longer word that begins so counts too, as it does for Google.
 _AGENT = ("user-agent", "useragent", "user agent", "user_agent", "usser-agent", "useg-agent", "user-agnet")
 _DISALLOW = (
     *("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "desallow", "dissallaw"),
@@ -28,18 +28,18 @@ _INITIALS = frozenset(word[0] for word in _KINDS)
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """What a robots.txt says to one agent."""
+    """The rules of a robots.txt for one user agent."""
 
     rules: list[tuple[str, bool]] = field(default_factory=list)  # patterns as written, and whether they allow
-    delay: float | None = None  # the longest that is asked for
+    delay: float | None = None  # seconds; the longest Crawl-delay of the group
     lines: list[str] = field(default_factory=list)
 
 
 def find_group(text: str, product: str) -> tuple[Group, tuple[str, ...]]:
-    """The group for a product, which is the one for everybody when none names it; and the sitemaps."""
+    """Return the group for a product, or the one for everybody if none names it; and the sitemaps of the file."""
     reader = _Reader(product)
     for line in _LINE_END.split(text):
-        kind, value = _take_apart(line)
+        kind, value = _parse_line(line)
         if kind == "user-agent":
             reader.agent(value)
         elif kind in ("allow", "disallow"):
@@ -52,9 +52,9 @@ def find_group(text: str, product: str) -> tuple[Group, tuple[str, ...]]:
 
 
 class _Reader:
-    """Where in the file we are, and what was said so far.
+    """The groups read so far, and those to which the next lines belong.
 
-    Only rules end a list of agents; what the RFC does not know does not. A delay is for the agents right above it.
+    Only rules end a list of user agents, other lines do not. A Crawl-delay is for the user agents right above it.
     """
 
     def __init__(self, product: str) -> None:
@@ -92,12 +92,12 @@ class _Reader:
     def delay(self, value: str) -> None:
         self._after_delay = True
         for group in self._delay_for:
-            group.delay = _longer(group.delay, value)
+            group.delay = _longest_delay(group.delay, value)
             group.lines.append(f"Crawl-delay: {value}")
 
 
-def _take_apart(line: str) -> tuple[str, str]:
-    """What a line is, and its value; some people forget the colon."""
+def _parse_line(line: str) -> tuple[str, str]:
+    """Return the kind of a line and its value; some people forget the colon."""
     bare = line[:MAX_LINE].partition("#")[0]
     key, colon, value = bare.partition(":")
     if not colon:
@@ -117,7 +117,7 @@ def _is_everybody(value: str) -> bool:
 
 
 def _is_named(value: str, product: str) -> bool:
-    """Whether a line addresses the product: it may go on with a version, as long as the name ends there."""
+    """Whether the value of a User-agent line names the product; a version may follow the name."""
     if not product or value[:1].lower() != product[0]:
         return False
     lowered = value.lower()
@@ -125,14 +125,14 @@ def _is_named(value: str, product: str) -> bool:
 
 
 def _rules(pattern: str, allow: bool) -> list[tuple[str, bool]]:
-    """A rule; one that allows a folder's index allows the folder by its own name too."""
+    """Return the rules of a line: one that allows a folder's index page allows the folder's own URL too."""
     folder, slash, page = pattern.rpartition("/")
     if allow and slash and page.startswith("index.htm"):
         return [(pattern, True), (f"{folder}/$", True)]
     return [(pattern, allow)]
 
 
-def _longer(known: float | None, value: str) -> float | None:
+def _longest_delay(known: float | None, value: str) -> float | None:
     match = _NUMBER.match(value)
     delay = float(match[0].replace(",", ".")) if match else math.inf
     return known if math.isinf(delay) else delay if known is None else max(known, delay)

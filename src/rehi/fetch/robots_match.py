@@ -2,7 +2,7 @@
 
 The longest rule that fits decides, and Allow goes before Disallow of the same length. Where Google's parser and the RFC
 read percent-encoding differently ("%7E" and "~" are one to the RFC and two to Google), a path must be allowed in both
-readings: who asked not to be visited in either way is not visited.
+readings: what is forbidden in one of them is not visited.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 MAX_WILD = 1_000  # patterns with stars in them; real files have a few hundred at most
 MAX_PATH = 20_000  # of a path's characters are compared; a line of a robots.txt can be no longer
 _STARS = re.compile(r"\*{2,}")
-_PLAIN = re.compile(r"[!#&-)+-;=?-\]_a-z|~]*")  # nothing in it that either reading would change
+_PLAIN = re.compile(r"[!#&-)+-;=?-\]_a-z|~]*")  # characters that neither reading changes
 _ODD = re.compile(r'%[0-9A-Fa-f]{2}|[\x00-\x20"<>^`{}\x7f]')
 _ODDER = re.compile(r'%[0-9A-Fa-f]{2}|[\x00-\x20"<>^`{}\x7f$*]|[^\x00-\x7f]+')
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -22,18 +22,18 @@ Wild = tuple[int, str, tuple[str, ...], bool]  # rank, longest part, parts betwe
 
 
 class Matcher:
-    """Rules that say which paths are allowed."""
+    """The rules of a robots.txt, which say of each path whether it is allowed."""
 
     def __init__(self, rules: Iterable[tuple[str, bool]]) -> None:
         """``rules`` are patterns as they were written, each with whether it allows."""
-        known = list(dict.fromkeys((_STARS.sub("*", pattern), allow) for pattern, allow in rules))
-        ascii_ = [(_escape_beyond_ascii(pattern), allow) for pattern, allow in known]
-        self._as_written = _Reading(ascii_, _as_written)
-        unlike = any("%" in pattern or "$" in pattern[:-1] for pattern, _ in ascii_)
-        self._as_meant = _Reading(known, _as_meant) if unlike else self._as_written
+        distinct = list(dict.fromkeys((_STARS.sub("*", pattern), allow) for pattern, allow in rules))
+        ascii_ = [(_escape_beyond_ascii(pattern), allow) for pattern, allow in distinct]
+        self._as_written = _RuleSet(ascii_, _as_written)
+        differ = any("%" in pattern or "$" in pattern[:-1] for pattern, _ in ascii_)
+        self._as_meant = _RuleSet(distinct, _as_meant) if differ else self._as_written
 
     def allows(self, path: str) -> bool:
-        """Whether the path, with its query, is allowed."""
+        """Whether a path, with its query, is allowed."""
         path = path[:MAX_PATH]
         if _PLAIN.fullmatch(path):
             allowed = self._as_written.allows(path)
@@ -41,8 +41,8 @@ class Matcher:
         return self._as_written.allows(_as_written(path)) and self._as_meant.allows(_as_meant(path))
 
 
-class _Reading:
-    """The rules in one reading of percent-encoding.
+class _RuleSet:
+    """The rules in one reading of percent-encoding, ready to be looked up.
 
     A rule's rank is twice its length, and one more if it allows. Rules without stars are looked up, by each of their
     lengths; the others are tried, the longest first.
@@ -64,7 +64,7 @@ class _Reading:
                 _keep(self._prefixes, parts[0], rank)
             elif len(wild) < MAX_WILD:
                 wild.append((rank, max(parts, key=len), parts, ends))
-            elif not allow:  # a file made to cost time: it forbids more than it says
+            elif not allow:  # too many patterns, made to cost time: the rule is shortened, so that it forbids more
                 _keep(self._prefixes, parts[0], rank)
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
         self._wild = sorted(wild, reverse=True)
@@ -93,7 +93,7 @@ def _keep(table: dict[str, int], text: str, rank: int) -> None:
 
 
 def _fits(path: str, parts: tuple[str, ...], ends: bool) -> bool:
-    """Whether the parts come in the path one after the other, the first at its start; each is looked for once only."""
+    """Whether the parts stand in the path one after the other, the first at its start; each is searched for once only."""
     if not path.startswith(parts[0]):
         return False
     at = len(parts[0])
@@ -108,21 +108,21 @@ def _fits(path: str, parts: tuple[str, ...], ends: bool) -> bool:
 
 
 def _as_written(text: str) -> str:
-    """As Google compares: an encoded octet and the octet itself are different, small hexadecimal digits are not."""
+    """Return a path as Google compares it: an encoded octet differs from the octet itself, small hexadecimal digits don't matter."""
     return _ODD.sub(lambda match: _encoded(match[0]) if len(match[0]) == 1 else match[0].upper(), text)
 
 
 def _as_meant(text: str) -> str:
-    """As the RFC compares: what need not be encoded is not, and all that must be is."""
+    """Return a path as the RFC compares it: percent-encoded where it must be, and nowhere else."""
     return _ODDER.sub(_normal, text)
 
 
 def _normal(match: re.Match[str]) -> str:
-    found = match[0]
-    if found[0] != "%":
-        return _encoded(found)
-    octet = int(found[1:], 16)
-    return chr(octet) if octet in _UNRESERVED else found.upper()
+    text = match[0]
+    if text[0] != "%":
+        return _encoded(text)
+    octet = int(text[1:], 16)
+    return chr(octet) if octet in _UNRESERVED else text.upper()
 
 
 def _escape_beyond_ascii(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A target: a URL taken apart, in the one spelling that is both checked and requested."""
+"""A target: a URL parsed into its parts, in the one spelling that is both checked and requested."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a request needs to know of its URL. Users and passwords in URLs are never sent."""
+    """The parts of a URL that a request needs. Users and passwords in URLs are never sent."""
 
     url: str
     host: str  # lower case, punycode; IPv6 in brackets
@@ -30,7 +30,7 @@ class Target:
 
 
 def parse_target(url: str) -> Target:
-    """Take a URL apart; AddressDenied when it is none, or not http or https."""
+    """Parse a URL; AddressDenied if it is none, or not http or https."""
     plain = _PLAIN.fullmatch(url)
     if plain is not None:
         scheme, host, port, _ = plain.groups()
@@ -61,6 +61,6 @@ def _target(url: str, scheme: str, host: str, port: int) -> Target:
 
 
 def _shown(url: str) -> str:
-    """A URL as a message shows it: one line, not without end."""
+    """Return a URL as an error message shows it: one line, cut at 200 characters."""
     line = "".join(character if character.isprintable() else "?" for character in url[:200])
     return f"{line}…" if len(url) > 200 else line or "an empty text"

@@ -14,27 +14,30 @@ import pycurl
 from rehi.errors import ConnectFailed, DiskFull, FetchError, RehiError, TooLarge, Truncated
 from rehi.fetch.body import Body
 from rehi.fetch.checksum import CHECKSUM_HEADERS
+from rehi.fetch.connection_options import DEFAULT_OPTIONS, ConnectionOptions
 from rehi.fetch.failure import Failure, translate
 from rehi.fetch.guard import Guard
-from rehi.fetch.handle import new_handle, set_way
+from rehi.fetch.handle import new_handle, set_options
 from rehi.fetch.head import Head
 from rehi.fetch.resolve import ResolveRule
 from rehi.fetch.target import Target
-from rehi.fetch.ways import ORDINARY, Way
 from rehi.model.visit import Answer, Headers
 from rehi.settings import FetchSettings
 
 _BODILESS = frozenset({204, 304})
-_PROXY_WANTS_A_NAME = 407
+_PROXY_AUTHENTICATION_REQUIRED = 407
 
 
 @dataclass(slots=True, kw_only=True)
-class Order:
-    """What a transfer is to do. (Made for every page, and a frozen one takes three times as long to make.)"""
+class TransferRequest:
+    """One request that a transfer is to make.
+
+    Not frozen: one is made for every page, and a frozen one takes three times as long to make.
+    """
 
     target: Target
-    headers: Headers  # our own; the way adds to them
-    way: Way
+    headers: Headers  # common to all hosts; the options may add to them
+    options: ConnectionOptions
     rule: ResolveRule | None
     addresses: tuple[str, ...]  # where to connect, when the name has been looked up
     timeout: float  # seconds
@@ -43,21 +46,24 @@ class Order:
 
     @property
     def port(self) -> int:
-        """The port that is connected."""
-        if self.way.proxy is not None:
-            return self.way.proxy.port
+        """The port to which the connection is made."""
+        if self.options.proxy is not None:
+            return self.options.proxy.port
         return self.rule.port if self.rule is not None else self.target.port
 
 
 class Transfer:
-    """What is set once stays set: per visit only the URL, the headers, the time limit and the route change."""
+    """A libcurl handle, and the body that it receives.
+
+    What is set once stays set: per visit only the URL, the headers, the time limit and the route change.
+    """
 
     def __init__(self, settings: FetchSettings, guard: Guard, *, spool: Path | None) -> None:
         self.curl = new_handle(settings)
         self._guard = guard
         self._spool = spool
         self._rule: ResolveRule | None = None
-        self._way = ORDINARY
+        self._options = DEFAULT_OPTIONS
         self._addressed = False
         self._socket: socket.socket | None = None
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
@@ -66,92 +72,92 @@ class Transfer:
         self.curl.setopt(pycurl.SOCKOPTFUNCTION, self._on_opened)
         self._body: Body | None = None
 
-    def prepare(self, order: Order) -> None:
+    def prepare(self, request: TransferRequest) -> None:
         """Make ready for a request; it starts when the handle is added to a multi handle."""
-        self._order = order
+        self._request = request
         self._head = Head()
         self._body = None
-        self._trouble: RehiError | None = None
+        self._error: RehiError | None = None
         self._denied = ""
         self._opened = False
-        sent = order.way.sent(order.headers)
-        self.curl.setopt(pycurl.URL, order.target.url)
-        self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in sent])
-        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(order.timeout * 1000)))
-        if order.way is not self._way:
-            set_way(self.curl, order.way)
-            self._way = order.way
-        self._route(order)
+        headers = request.options.with_headers(request.headers)
+        self.curl.setopt(pycurl.URL, request.target.url)
+        self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
+        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
+        if request.options is not self._options:
+            set_options(self.curl, request.options)
+            self._options = request.options
+        self._route(request)
 
     def seconds(self) -> float:
         """How long the request took."""
         return float(self.curl.getinfo(pycurl.TOTAL_TIME))
 
     def conclude(self, code: int, message: str) -> Answer:
-        """The answer, or the error that libcurl's verdict amounts to."""
+        """Return the answer, or raise the error that libcurl's result code stands for."""
         try:
             return self._answer(code, message)
         except FetchError as error:
             self.drop()
-            raise type(error)(f"{self._order.target.host}: {error}") from error
+            raise type(error)(f"{self._request.target.host}: {error}") from error
         except OSError as error:
             self.drop()
-            raise _out_of_room(error) from error
+            raise _disk_error(error) from error
         except RehiError:
             self.drop()
             raise
 
     def drop(self) -> None:
-        """Let go of a body that nobody will get."""
+        """Close a body that nobody will get."""
         if self._body is not None:
             self._body.close()
             self._body = None
 
     def close(self) -> None:
-        """Give the handle back; it must not be in a multi handle any more."""
+        """Close the handle; it must not be in a multi handle any more."""
         self.drop()
-        self._close_spare()
+        self._close_spare_socket()
         self.curl.close()
 
-    def _route(self, order: Order) -> None:
-        rule = order.rule
+    def _route(self, request: TransferRequest) -> None:
+        rule = request.rule
         if rule is not self._rule:
             if rule is None:
                 self.curl.unsetopt(pycurl.CONNECT_TO)  # pycurl takes no notice of an empty list
             else:
                 self.curl.setopt(pycurl.CONNECT_TO, [rule.connect_to])
             self._rule = rule
-        if order.addresses:
-            host, port = (rule.host, rule.port) if rule is not None else (order.target.host, order.target.port)
-            places = ",".join(f"[{address}]" if ":" in address else address for address in order.addresses)
-            self.curl.setopt(pycurl.RESOLVE, [f"+{host}:{port}:{places}"])
+        if request.addresses:
+            host, port = (rule.host, rule.port) if rule is not None else (request.target.host, request.target.port)
+            addresses = ",".join(f"[{address}]" if ":" in address else address for address in request.addresses)
+            self.curl.setopt(pycurl.RESOLVE, [f"+{host}:{port}:{addresses}"])
             self._addressed = True
         elif self._addressed:
             self.curl.unsetopt(pycurl.RESOLVE)
             self._addressed = False
 
     def _answer(self, code: int, message: str) -> Answer:
-        if self._trouble is not None:
-            raise self._trouble
+        if self._error is not None:
+            raise self._error
         if code != pycurl.E_OK and (self._body is None or not self._body.cut):
             raise translate(self._failure(code, message))
-        order, head = self._order, self._head
+        request, head = self._request, self._head
         if not head.complete:
             raise Truncated("the connection closed before the headers had ended")
-        if head.status == _PROXY_WANTS_A_NAME and order.way.proxy is not None:
+        if head.status == _PROXY_AUTHENTICATION_REQUIRED and request.options.proxy is not None:
             raise ConnectFailed("the proxy in fetch.hosts wants another name or password (407)")
         if self._body is None:
-            self._body = Body(content_encoding="", max_bytes=order.max_bytes, spool=self._spool)
+            self._body = Body(content_encoding="", max_bytes=request.max_bytes, spool=self._spool)
         stream, size, digest = self._body.finish()
         self._body = None
         return Answer(
             status=head.status,
             reason=head.reason,
             http_version=head.http_version,
-            request_headers=order.way.told(order.headers),
+            request_headers=request.options.with_headers_withheld(request.headers),
             headers=head.headers,
-            # Behind a proxy, nobody here knows where the host is.
-            address="" if order.way.proxy is not None else self.curl.getinfo(pycurl.PRIMARY_IP),
+            # Behind a proxy, the address of the host is not known here.
+            address="" if request.options.proxy is not None else self.curl.getinfo(pycurl.PRIMARY_IP),
             body=stream,
             size=size,
             digest=digest,
@@ -159,13 +165,13 @@ class Transfer:
 
     def _failure(self, code: int, message: str) -> Failure:
         info = self.curl.getinfo
-        way = self._order.way
+        options = self._request.options
         return Failure(
             code=code,
-            message="" if any(secret in message for secret in way.secrets) else message,
+            message="" if any(secret in message for secret in options.secrets) else message,
             errno=info(pycurl.OS_ERRNO),
-            port=self._order.port,
-            proxied=way.proxy is not None,
+            port=self._request.port,
+            proxied=options.proxy is not None,
             denied=self._denied,
             opened=self._opened,
             answered=self._head.complete,
@@ -174,17 +180,17 @@ class Transfer:
             looked_up=info(pycurl.NAMELOOKUP_TIME) > 0,
         )
 
-    # What libcurl calls. An exception must not leave these: it would be printed, not raised.
+    # Called by libcurl. An exception must not leave these: it would be printed, not raised.
 
     def _on_open(self, _purpose: int, address: Any) -> Any:
-        family, kind, protocol, place = address
-        order = self._order
+        family, kind, protocol, socket_address = address
+        request = self._request
         # A proxy stands where the operator has put it, and that may be a private network.
-        admitted = order.way.proxy is not None or self._guard.admits(place[0])
-        if family not in (socket.AF_INET, socket.AF_INET6) or place[1] != order.port or not admitted:
-            self._denied = str(place[0])
+        admitted = request.options.proxy is not None or self._guard.admits(socket_address[0])
+        if family not in (socket.AF_INET, socket.AF_INET6) or socket_address[1] != request.port or not admitted:
+            self._denied = str(socket_address[0])
             return pycurl.SOCKET_BAD
-        self._close_spare()
+        self._close_spare_socket()
         try:
             self._socket = socket.socket(family, kind, protocol)
         except OSError:
@@ -195,25 +201,25 @@ class Transfer:
     def _on_opened(self, descriptor: int, _purpose: int) -> int:
         # pycurl hands a copy to libcurl, and one that child processes would inherit.
         os.set_inheritable(descriptor, False)
-        self._close_spare()
+        self._close_spare_socket()
         return 0
 
-    def _close_spare(self) -> None:
+    def _close_spare_socket(self) -> None:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
-    def _on_header(self, line: bytes) -> int | None:  # None says that all is well
+    def _on_header(self, line: bytes) -> int | None:  # None tells libcurl to go on, 0 to stop
         try:
             if self._head.add(line):
                 self._begin_body()
         except (RehiError, OSError) as error:
-            self._trouble = error if isinstance(error, RehiError) else _out_of_room(error)
+            self._error = error if isinstance(error, RehiError) else _disk_error(error)
             return 0
         return None
 
     def _begin_body(self) -> None:
-        head, order = self._head, self._order
+        head, request = self._head, self._request
         if head.status in _BODILESS:
             return
         coding, checksums = [], []
@@ -221,14 +227,14 @@ class Transfer:
             lowered = name.lower()
             if lowered == "content-encoding":
                 coding.append(value)
-            elif lowered == "content-length" and order.cut_at is None:
-                _check_length(value, order.max_bytes)
+            elif lowered == "content-length" and request.cut_at is None:
+                _check_length(value, request.max_bytes)
             elif lowered in CHECKSUM_HEADERS and head.status == 200:
                 checksums.append((name, value))
         self._body = Body(
             content_encoding=",".join(coding),
-            max_bytes=order.max_bytes,
-            cut_at=order.cut_at,
+            max_bytes=request.max_bytes,
+            cut_at=request.cut_at,
             checksums=tuple(checksums),
             spool=self._spool,
         )
@@ -240,7 +246,7 @@ class Transfer:
         try:
             body.write(data)
         except (RehiError, OSError) as error:
-            self._trouble = error if isinstance(error, RehiError) else _out_of_room(error)
+            self._error = error if isinstance(error, RehiError) else _disk_error(error)
             return 0
         return 0 if body.cut else None
 
@@ -250,6 +256,6 @@ def _check_length(value: str, max_bytes: int) -> None:
         raise TooLarge(f"the body has {value[:20]} bytes, and no more than {max_bytes:,} are allowed")
 
 
-def _out_of_room(error: OSError) -> DiskFull:
+def _disk_error(error: OSError) -> DiskFull:
     reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or "writing failed").lower()
     return DiskFull(f"a body could not be put into a temporary file: {reason}")

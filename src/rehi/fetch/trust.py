@@ -1,4 +1,4 @@
-"""Trust: the file of certificates against which servers are checked."""
+"""The trust store: the file of CA certificates against which servers are checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @cache
 def certificates() -> str:
-    """The path of the system's certificates, else of certifi's; empty to leave it to libcurl.
+    """Return the path of the system's certificates, else of certifi's; empty to leave it to libcurl.
 
     The wheels of pycurl look where Red Hat keeps them, which is nowhere on Debian or a Mac.
     """

@@ -1,9 +1,9 @@
-"""The frontier: what is due, when, and for whom. Hosts are leased, not URLs."""
+"""The frontier: which URLs are due, when and at what pace. Whole hosts are leased, not single URLs."""
 
-from rehi.frontier.agenda import Agenda, Errand, Purpose
+from rehi.frontier.agenda import Agenda, PlannedRequest, Purpose
 from rehi.frontier.budget import adjust_price, allowance
 from rehi.frontier.hours import parse_hours
-from rehi.frontier.manners import Manners, check_settings, host_name, manners_of, zone_of
+from rehi.frontier.politeness import Politeness, check_settings, host_name, politeness_for, zone_of
 from rehi.frontier.schedule import (
     Plan,
     Sighting,
@@ -17,22 +17,22 @@ from rehi.frontier.schedule import (
 
 __all__ = [
     "Agenda",
-    "Errand",
-    "Manners",
     "Plan",
+    "PlannedRequest",
+    "Politeness",
     "Purpose",
     "Sighting",
     "adjust_price",
     "allowance",
     "check_settings",
     "host_name",
-    "manners_of",
     "next_time",
     "parse_hours",
     "parse_policy",
     "plan_rare",
     "plan_retry",
     "plan_visit",
+    "politeness_for",
     "wait_after_failures",
     "zone_of",
 ]

@@ -1,4 +1,4 @@
-"""The agenda: the hosts that this worker holds, and whose turn it is."""
+"""The agenda: the hosts that this worker has leased, and which of them may be visited next."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import count
 
-from rehi.frontier.manners import Manners
 from rehi.frontier.pace import Pace
+from rehi.frontier.politeness import Politeness
 from rehi.model.visit import HostLease, VisitTask
 from rehi.model.work import HostRelease
 
-_NEIGHBOURLY = 0.1  # seconds after which it is looked again whether the host next door is done
+_SHARED_PAUSE = 0.1  # seconds, at least, until a host is tried again whose address another one is using
 
 
 class Purpose(StrEnum):
@@ -28,8 +28,8 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """One request to make; ``task`` is the due resource of a page."""
+class PlannedRequest:
+    """A request to make to a leased host; ``task`` is the resource that is due, if it is for a page."""
 
     lease: HostLease
     purpose: Purpose
@@ -37,13 +37,15 @@ class Errand:
 
 
 @dataclass(slots=True)
-class _Call:
+class _HeldHost:
+    """A leased host, and the requests that are still to be made to it."""
+
     lease: HostLease
-    manners: Manners
+    politeness: Politeness
     pace: Pace
     until: datetime  # the lease ends
     closes_at: datetime | None
-    first: deque[Purpose]  # before any page
+    before_pages: deque[Purpose]  # requests that come before any page
     tasks: deque[VisitTask]
     under_way: int = 0
     queued: int = 0
@@ -52,181 +54,185 @@ class _Call:
     pace_group: str = ""
 
     @property
-    def lanes(self) -> int:
-        """How many requests may be made at once: what must come first comes alone."""
-        if self.first:
+    def parallel(self) -> int:
+        """How many requests may be made at once; those before any page are made one by one."""
+        if self.before_pages:
             return 1
-        return min(self.manners.connections, len(self.tasks) + self.under_way)
+        return min(self.politeness.connections, len(self.tasks) + self.under_way)
 
 
 @dataclass(slots=True)
 class Agenda:
-    """Each host is asked once at a time (or as often as its manners allow), and rests after each answer."""
+    """The leased hosts of a worker. Each gets one request at a time, or as many as allowed, and rests after each answer."""
 
-    _calls: dict[int, _Call] = field(default_factory=dict)
-    _queue: list[tuple[datetime, int, _Call]] = field(default_factory=list)  # (not before, tie-breaker, host)
+    _hosts: dict[int, _HeldHost] = field(default_factory=dict)
+    _queue: list[tuple[datetime, int, _HeldHost]] = field(default_factory=list)  # (not before, tie-breaker, host)
     _ties: Iterator[int] = field(default_factory=count)
     _released: list[HostRelease] = field(default_factory=list)
 
     def __len__(self) -> int:
-        return len(self._calls)
+        return len(self._hosts)
 
     @property
     def leases(self) -> list[HostLease]:
-        """What is held now."""
-        return [call.lease for call in self._calls.values()]
+        """The leases of all hosts on the agenda."""
+        return [host.lease for host in self._hosts.values()]
 
     @property
     def tasks(self) -> int:
-        """The pages that are still to be visited under these leases."""
-        return sum(len(call.tasks) for call in self._calls.values())
+        """How many pages are still to be visited under these leases."""
+        return sum(len(host.tasks) for host in self._hosts.values())
 
-    def add(self, lease: HostLease, manners: Manners, *, first: Sequence[Purpose], now: datetime) -> None:
-        """Take a leased host on."""
-        call = _Call(
-            lease, manners, manners.pace, lease.until, manners.hours.closes_at(now) if manners.hours else None,
+    def add(self, lease: HostLease, politeness: Politeness, *, first: Sequence[Purpose], now: datetime) -> None:
+        """Add a leased host; the requests for ``first`` are made to it before any page."""
+        host = _HeldHost(
+            lease, politeness, politeness.pace, lease.until, politeness.hours.closes_at(now) if politeness.hours else None,
             deque(first), deque(lease.tasks), address=lease.address,
         )  # fmt: skip
-        self._calls[lease.host_id] = call
-        if manners.left_alone:
-            self._release(call, ready_at=now + timedelta(days=1), why=f"left alone {manners.left_alone}")
-        elif manners.hours is not None and call.closes_at is None:
-            self._close(call, now)
+        self._hosts[lease.host_id] = host
+        if politeness.left_alone:
+            self._release(host, ready_at=now + timedelta(days=1), why=f"left alone {politeness.left_alone}")
+        elif politeness.hours is not None and host.closes_at is None:
+            self._close(host, now)
         else:
-            self._enqueue(call, now)
+            self._enqueue(host, now)
 
-    def ready(self, now: datetime, *, limit: int) -> list[Errand]:
-        """The errands that may be run now; each takes up a lane of its host until it is ``done``."""
-        errands: list[Errand] = []
-        while self._queue and self._queue[0][0] <= now and len(errands) < limit:
-            call = heapq.heappop(self._queue)[2]
-            call.queued -= 1
-            if self._calls.get(call.lease.host_id) is not call:
+    def ready(self, now: datetime, *, limit: int) -> list[PlannedRequest]:
+        """Return the requests that may be made now; each counts as under way until ``done`` is called."""
+        requests: list[PlannedRequest] = []
+        while self._queue and self._queue[0][0] <= now and len(requests) < limit:
+            host = heapq.heappop(self._queue)[2]
+            host.queued -= 1
+            if self._hosts.get(host.lease.host_id) is not host:
                 continue  # given back in the meantime
-            if now >= call.until:  # somebody else may hold it by now
-                del self._calls[call.lease.host_id]
-            elif call.closes_at is not None and now >= call.closes_at:
-                if not call.under_way:
-                    self._close(call, now)
-            elif call.first or call.tasks:
-                errands.append(_next_errand(call))
-                call.under_way += 1
-        return errands
+            if now >= host.until:  # somebody else may hold it by now
+                del self._hosts[host.lease.host_id]
+            elif host.closes_at is not None and now >= host.closes_at:
+                if not host.under_way:
+                    self._close(host, now)
+            elif host.before_pages or host.tasks:
+                requests.append(_next_request(host))
+                host.under_way += 1
+        return requests
 
-    def done(self, errand: Errand, *, now: datetime, seconds: float | None) -> None:
-        """An errand has ended; the host rests, unless it was not asked at all (``seconds`` is None)."""
-        call = self._call(errand.lease)
-        if call is None:
+    def done(self, request: PlannedRequest, *, now: datetime, seconds: float | None) -> None:
+        """Note that a request has ended after ``seconds``; the host rests now, unless nothing was sent (None)."""
+        host = self._held(request.lease)
+        if host is None:
             return
-        call.under_way -= 1
-        rested = now if seconds is None else now + timedelta(seconds=call.pace.pause_after(seconds))
-        call.rested_at = rested if call.rested_at is None else max(call.rested_at, rested)
-        if call.first or call.tasks:
-            self._enqueue(call, rested)
-        elif not call.under_way:
-            self._release(call, ready_at=call.rested_at)
+        host.under_way -= 1
+        rested = now if seconds is None else now + timedelta(seconds=host.pace.pause_after(seconds))
+        host.rested_at = rested if host.rested_at is None else max(host.rested_at, rested)
+        if host.before_pages or host.tasks:
+            self._enqueue(host, rested)
+        elif not host.under_way:
+            self._release(host, ready_at=host.rested_at)
 
     def ask_first(self, lease: HostLease, purpose: Purpose) -> None:
-        """Something more must be asked of the host before any page; to be said while an errand to it is under way."""
-        if (call := self._call(lease)) is not None:
-            call.first.append(purpose)
+        """Add a request that comes before any page; to be called while another one to the host is under way."""
+        if (host := self._held(lease)) is not None:
+            host.before_pages.append(purpose)
 
     def pace_of(self, lease: HostLease) -> Pace | None:
-        """The pace of a host that is held."""
-        call = self._call(lease)
-        return call.pace if call else None
+        """Return the pace of a leased host; None if it is not on the agenda."""
+        host = self._held(lease)
+        return host.pace if host else None
 
     def set_pace(self, lease: HostLease, pace: Pace) -> None:
-        """The host is visited at another pace from now on."""
-        if (call := self._call(lease)) is not None:
-            call.pace = pace
+        """Visit a host at another pace from now on."""
+        if (host := self._held(lease)) is not None:
+            host.pace = pace
 
-    def change_manners(self, host_id: int, manners: Manners, *, now: datetime) -> None:
-        """An operator has ordered something for a host that is held."""
-        call = self._calls.get(host_id)
-        if call is None:
+    def change_politeness(self, host_id: int, politeness: Politeness, *, now: datetime) -> None:
+        """Treat a host by other rules from now on, as when an operator has given an order."""
+        host = self._hosts.get(host_id)
+        if host is None:
             return
-        if manners.left_alone:
-            del self._calls[host_id]  # the lease ended with the order
+        if politeness.left_alone:
+            del self._hosts[host_id]  # the lease ended with the order
             return
-        call.manners, call.pace = manners, replace(manners.pace, asked=call.pace.asked, strain=call.pace.strain)
-        call.closes_at = manners.hours.closes_at(now) or now if manners.hours else None
+        host.politeness = politeness
+        host.pace = replace(politeness.pace, asked=host.pace.asked, strain=host.pace.strain)
+        host.closes_at = politeness.hours.closes_at(now) or now if politeness.hours else None
 
-    def meet(self, lease: HostLease, address: str, *, shared: bool, now: datetime) -> bool:
-        """The host was met at an address; False if it is given back since another that is held shares its pace."""
-        call = self._call(lease)
-        if call is None or not address:
+    def note_address(self, lease: HostLease, address: str, *, shared: bool, now: datetime) -> bool:
+        """Note the address of a host. With ``shared``, hosts of one address share their pace.
+
+        Return False if the host is given back because another one of that address is on the agenda.
+        """
+        host = self._held(lease)
+        if host is None or not address:
             return True
-        call.address = address
-        call.pace_group = address if shared else ""
-        if shared and any(other.pace_group == address for other in self._calls.values() if other is not call):
-            pause = timedelta(seconds=max(call.pace.usual, _NEIGHBOURLY))
-            self._release(call, ready_at=now + pause, why=f"another host at {address} is being visited")
+        host.address = address
+        host.pace_group = address if shared else ""
+        if shared and any(other.pace_group == address for other in self._hosts.values() if other is not host):
+            pause = timedelta(seconds=max(host.pace.usual, _SHARED_PAUSE))
+            self._release(host, ready_at=now + pause, why=f"another host at {address} is being visited")
             return False
         return True
 
     def put_off(self, lease: HostLease, *, until: datetime, why: str, failed: bool = True) -> None:
-        """The host itself is in trouble: give it back and leave it alone until then."""
-        if (call := self._call(lease)) is not None:
-            self._release(call, ready_at=until, why=why, failed=failed)
+        """Give a host back that is in trouble, and leave it alone until then."""
+        if (host := self._held(lease)) is not None:
+            self._release(host, ready_at=until, why=why, failed=failed)
 
     def renewed(self, until: datetime, *, lost: Collection[int]) -> None:
-        """The leases hold until then, but for those that were lost."""
+        """Note that the leases hold until then, but for those that were lost."""
         for host_id in lost:
-            self._calls.pop(host_id, None)
-        for call in self._calls.values():
-            call.until = until
+            self._hosts.pop(host_id, None)
+        for host in self._hosts.values():
+            host.until = until
 
     def give_back(self, *, now: datetime) -> None:
-        """Give back every host; those that are being asked right now rest as if they had answered."""
-        for call in list(self._calls.values()):
-            rested = now + timedelta(seconds=call.pace.usual) if call.under_way else now
-            self._release(call, ready_at=max(rested, call.rested_at or now))
+        """Give all hosts back; those with a request under way rest as if they had answered."""
+        for host in list(self._hosts.values()):
+            rested = now + timedelta(seconds=host.pace.usual) if host.under_way else now
+            self._release(host, ready_at=max(rested, host.rested_at or now))
 
     def take_releases(self) -> list[HostRelease]:
-        """The leases to give back with the next record."""
+        """Return the leases that are to be given back to the catalogue, once."""
         released, self._released = self._released, []
         return released
 
     @property
     def next_at(self) -> datetime | None:
-        """When the next errand is ready; None when every host held is busy."""
+        """When the next request may be made; None if all hosts are busy."""
         return self._queue[0][0] if self._queue else None
 
-    def _call(self, lease: HostLease) -> _Call | None:
-        call = self._calls.get(lease.host_id)
-        return call if call is not None and call.lease.token == lease.token else None
+    def _held(self, lease: HostLease) -> _HeldHost | None:
+        host = self._hosts.get(lease.host_id)
+        return host if host is not None and host.lease.token == lease.token else None
 
-    def _enqueue(self, call: _Call, at: datetime) -> None:
-        """Let the host have its turn then, in each lane that is free."""
-        while call.queued + call.under_way < call.lanes:
-            call.queued += 1
-            heapq.heappush(self._queue, (at, next(self._ties), call))
+    def _enqueue(self, host: _HeldHost, at: datetime) -> None:
+        """Queue the host for then, as often as it may have further requests under way."""
+        while host.queued + host.under_way < host.parallel:
+            host.queued += 1
+            heapq.heappush(self._queue, (at, next(self._ties), host))
 
-    def _close(self, call: _Call, now: datetime) -> None:
-        assert call.manners.hours is not None
-        opens = call.manners.hours.opens_at(now)
-        self._release(call, ready_at=opens, why="it may be visited at certain hours only")
+    def _close(self, host: _HeldHost, now: datetime) -> None:
+        assert host.politeness.hours is not None
+        opens = host.politeness.hours.opens_at(now)
+        self._release(host, ready_at=opens, why="it may be visited at certain hours only")
 
-    def _release(self, call: _Call, *, ready_at: datetime, why: str = "", failed: bool = False) -> None:
-        lease = call.lease
-        del self._calls[lease.host_id]
+    def _release(self, host: _HeldHost, *, ready_at: datetime, why: str = "", failed: bool = False) -> None:
+        lease = host.lease
+        del self._hosts[lease.host_id]
         self._released.append(
             HostRelease(
                 host_id=lease.host_id,
                 token=lease.token,
                 ready_at=ready_at,
-                delay=call.pace.usual,
+                delay=host.pace.usual,
                 failed=failed,
                 why=why,
-                strain=call.pace.strain,
-                address=call.address,
-                pace_group=call.pace_group,
+                strain=host.pace.strain,
+                address=host.address,
+                pace_group=host.pace_group,
             )
         )
 
 
-def _next_errand(call: _Call) -> Errand:
-    if call.first:
-        return Errand(call.lease, call.first.popleft())
-    return Errand(call.lease, Purpose.PAGE, call.tasks.popleft())
+def _next_request(host: _HeldHost) -> PlannedRequest:
+    if host.before_pages:
+        return PlannedRequest(host.lease, host.before_pages.popleft())
+    return PlannedRequest(host.lease, Purpose.PAGE, host.tasks.popleft())

@@ -1,18 +1,20 @@
-"""The budget: how many visits a day may have, and the price that keeps to it."""
+"""The budget: how many visits may be made in a day, and the price of a visit that keeps to it."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 UNLIMITED = 2**31
-_SLOWNESS = 600  # minutes to put a wrong price right: plans only follow as pages come due, so haste would overshoot
+_SLOWNESS = (
+    600  # minutes to correct a wrong price: plans follow it only as pages come due, so a faster change would overshoot
+)
 _MOST = 8.0  # demand is never taken for more than this many times the budget, or less than its inverse
 _BURST = 1 / 24  # of a day's visits may be made at once
 _HIGHEST = 1e6
 
 
 def adjust_price(price: float, *, planned: int, visited: int, budget: int) -> float:
-    """The price for the next minute; ``planned`` visits come due within a day, ``visited`` were made within one."""
+    """Return the price for the next minute, given the visits planned for the next day and made in the last one."""
     if budget <= 0:
         return 1.0
     demand = max(planned, visited, 1) / budget
@@ -21,7 +23,7 @@ def adjust_price(price: float, *, planned: int, visited: int, budget: int) -> fl
 
 
 def allowance(budget: int, *, visited: int, now: datetime) -> int:
-    """How many visits may be made now, if ``visited`` were made since midnight (UTC) and the budget is to last."""
+    """Return how many visits may be made now so that the budget lasts, given those made since midnight (UTC)."""
     if budget <= 0:
         return UNLIMITED
     day = now.astimezone(UTC)

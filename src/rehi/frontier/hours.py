@@ -1,4 +1,4 @@
-"""Hours: when a host may be visited."""
+"""Hours: the times of the week at which a host may be visited."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """The windows of a week, on the clocks of one place."""
+    """The windows of a week, in one time zone."""
 
     windows: tuple[Window, ...]
     time_zone: tzinfo
 
     def closes_at(self, now: datetime) -> datetime | None:
-        """When the window ends that is open now; None if none is."""
+        """Return when the window ends that is open now; None if none is open."""
         end = now
         for start, until in self._spans(now):
             if start <= end < until:
@@ -42,13 +42,13 @@ class Hours:
         return end if end > now else None
 
     def opens_at(self, now: datetime) -> datetime:
-        """When the next window begins; now, if one is open."""
+        """Return when the next window begins; now, if one is open."""
         if self.closes_at(now) is not None:
             return now
         return min(start for start, _ in self._spans(now) if start > now)
 
     def _spans(self, now: datetime) -> list[tuple[datetime, datetime]]:
-        """The windows from yesterday to a week from now, in their order."""
+        """Return the windows from yesterday to a week from now, in their order."""
         today = now.astimezone(self.time_zone).date()
         spans = []
         for offset in range(-1, _WEEK + 1):
@@ -71,12 +71,12 @@ def parse_hours(text: str, time_zone: tzinfo) -> Hours | None:
     return Hours(tuple(_parse_window(part, text) for part in text.lower().split(",")), time_zone)
 
 
-def _parse_window(part: str, whole: str) -> Window:
+def _parse_window(part: str, text: str) -> Window:
     match = _WINDOW.fullmatch(part.strip())
     minutes = [_minutes(match[name]) for name in ("start", "end")] if match else []
     if match is None or max(minutes) > 24 * 60 or minutes[0] == minutes[1]:
         raise SettingsError(
-            f"{whole!r} are no hours; write them as in 20:00-06:00, or mon-fri 20:00-06:00, sat-sun 00:00-24:00"
+            f"{text!r} are no hours; write them as in 20:00-06:00, or mon-fri 20:00-06:00, sat-sun 00:00-24:00"
         )
     first = _DAYS.index(match["first"]) if match["first"] else 0
     last = _DAYS.index(match["last"]) if match["last"] else (first if match["first"] else _WEEK - 1)

@@ -1,18 +1,18 @@
-"""The room that describes what was found as statements, and asks them back."""
+"""Graph: describes documents and entities as RDF triples, and checks SPARQL queries over them."""
 
 from __future__ import annotations
 
 from rehi.graph.description import describe_entities, describe_resources, describe_vocabulary
-from rehi.graph.query import QueryKind, kind_of, prepare
-from rehi.graph.results import choose, media_type_for
+from rehi.graph.query import QueryKind, prepare_query, query_kind
+from rehi.graph.results import choose_media_type, media_type_for
 
 __all__ = [
     "QueryKind",
-    "choose",
+    "choose_media_type",
     "describe_entities",
     "describe_resources",
     "describe_vocabulary",
-    "kind_of",
     "media_type_for",
-    "prepare",
+    "prepare_query",
+    "query_kind",
 ]

@@ -1,4 +1,4 @@
-"""A description: what the graph says of a document or an entity, each statement in one graph only."""
+"""A description: the triples about a document or an entity, each of them in one named graph only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rehi.graph.identifiers import (
     version_iri,
     vocabulary_graph,
 )
-from rehi.graph.ontology import state_ontology
+from rehi.graph.ontology import describe_ontology
 from rehi.model.entity import Entity
 from rehi.model.kinds import EntityKind
 from rehi.model.version import Version
@@ -56,7 +56,7 @@ def describe_resources(catalogue: Knowledge, ids: Sequence[int], base: str) -> d
     """Return the changes that bring the graphs of resources up to date, by resource id."""
     changes: dict[int, list[GraphChange]] = {}
     for resource in catalogue.describe_resources(ids):
-        triples = tuple(dict.fromkeys(_state_resource(resource, base)))
+        triples = tuple(dict.fromkeys(_describe_resource(resource, base)))
         changes[resource.resource_id] = [ReplaceGraph(resource_graph(base, resource.resource_id), triples)]
     return changes
 
@@ -67,19 +67,19 @@ def describe_entities(catalogue: Knowledge, ids: Sequence[int], base: str) -> di
     changes: dict[int, list[GraphChange]] = {}
     for entity in catalogue.describe_entities(ids):
         subject = entity_iri(base, entity.key)
-        triples = tuple(dict.fromkeys(_state_entity(entity, subject))) if entity.documents > 0 else ()
+        triples = tuple(dict.fromkeys(_describe_entity(entity, subject))) if entity.documents > 0 else ()
         changes[entity.id] = [ReplaceSubject(graph, subject, triples)]
     return changes
 
 
 def describe_vocabulary(base: str) -> ReplaceGraph:
-    """The change that explains the vocabulary; writing it again changes nothing."""
-    return ReplaceGraph(vocabulary_graph(base), tuple(state_ontology()))
+    """Return the change that writes the graph of the vocabulary."""
+    return ReplaceGraph(vocabulary_graph(base), tuple(describe_ontology()))
 
 
-def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple]:
+def _describe_resource(resource: ResourceDescription, base: str) -> Iterator[Triple]:
     if not resource.versions and resource.document is None:
-        return  # nothing was ever kept of it, so there is nothing to say
+        return  # nothing was ever kept of it, so there is nothing to describe
     page = document_iri(resource.url)
     if page is None:
         _log.warning("resource %d is left out of the graph: %r can't be an IRI", resource.resource_id, resource.url)
@@ -92,11 +92,11 @@ def _state_resource(resource: ResourceDescription, base: str) -> Iterator[Triple
             yield Triple(page, _MEDIA_TYPE, Literal(_writable(facts.media_type)))
     if resource.gone_at is not None:
         yield Triple(page, _GONE_AT, Literal(_timestamp(resource.gone_at), datatype=_DATE_TIME))
-    yield from _state_versions(resource, page, base)
+    yield from _describe_versions(resource, page, base)
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
-    yield from _state_facets(PageContext(page, resource, base))
+    yield from _describe_facets(PageContext(page, resource, base))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class PageContext:
         return mint(self.base, *segments)
 
 
-def _state_facets(page: PageContext) -> Iterator[Triple]:
+def _describe_facets(page: PageContext) -> Iterator[Triple]:
     """State what every facet that is installed says of a page; what is kept of one that isn't stays unsaid."""
     briefs = {brief.name: brief for brief in page.description.briefs}
     for name in table("facet"):
@@ -120,24 +120,24 @@ def _state_facets(page: PageContext) -> Iterator[Triple]:
         yield from load("facet", name).state(orjson.loads(brief.data) if brief else None, page)
 
 
-def _state_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
+def _describe_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
     before: NamedNode | None = None
     for version in sorted(resource.versions, key=lambda version: (version.taken_at, version.number)):
         node = version_iri(base, resource.resource_id, version.number)
         yield Triple(page, _HAS_VERSION, node)
-        yield from _state_version(version, node)
+        yield from _describe_version(version, node)
         if before is not None:
             yield Triple(node, _REVISION_OF, before)
         before = node
 
 
-def _state_version(version: Version, node: NamedNode) -> Iterator[Triple]:
+def _describe_version(version: Version, node: NamedNode) -> Iterator[Triple]:
     yield Triple(node, _IDENTIFIER, Literal(version.digest))
     yield Triple(node, _ISSUED, Literal(_timestamp(version.taken_at), datatype=_DATE_TIME))
     yield Triple(node, _BYTE_SIZE, Literal(str(version.size), datatype=_INTEGER))
 
 
-def _state_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
+def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
     kind, name = _kind_of(entity), _writable(entity.name)
     yield Triple(subject, _NAME, Literal(name))
     if kind is not None:
@@ -163,6 +163,6 @@ def _writable(text: str) -> str:
 
 
 def _timestamp(moment: datetime) -> str:
-    """In UTC as Oxigraph writes it back: a literal that the store respells would look like a change each time."""
+    """Return a moment in UTC as Oxigraph writes it: a literal that the store respells would look like a change each time."""
     text = moment.astimezone(UTC).isoformat().removesuffix("+00:00")
     return f"{text.rstrip('0') if '.' in text else text}Z"

@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 
 from rehi.model.entity import EntityKey
 
-# What RFC 3987 lets stand in an IRI besides "%" and "#", which need a look at what follows or precedes them. Private
+# All but what RFC 3987 allows in an IRI; "%" and "#" depend on what follows or precedes them. Private
 # characters are allowed in queries only; here they are encoded everywhere.
 _FORBIDDEN = re.compile(
     r"[^A-Za-z0-9\-._~:/?@!$&'()*+,;=%#\[\]"
@@ -22,45 +22,45 @@ _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^/?#]*")  # where brackets mean
 
 
 def document_iri(url: str) -> NamedNode | None:
-    """The IRI of a harvested URL, what IRIs forbid percent-encoded; None if it can't be made one."""
+    """Return the IRI of a harvested URL, with forbidden characters percent-encoded; None if it can't be an IRI."""
     clean = _LONE_PERCENT.sub("%25", _FORBIDDEN.sub(_encode, url))
     host = _HOST.match(clean)
     end = host.end() if host else 0
     before, mark, fragment = clean[end:].partition("#")
-    rest = before.replace("[", "%5B").replace("]", "%5D")
+    path = before.replace("[", "%5B").replace("]", "%5D")
     fragment = fragment.replace("[", "%5B").replace("]", "%5D").replace("#", "%23")
     try:
-        return NamedNode(clean[:end] + rest + mark + fragment)
+        return NamedNode(clean[:end] + path + mark + fragment)
     except ValueError:  # no scheme, a port that is no number, an address that is none
         return None
 
 
-def _encode(found: re.Match[str]) -> str:
-    return quote(found[0].encode("utf-8", "replace"), safe="")
+def _encode(match: re.Match[str]) -> str:
+    return quote(match[0].encode("utf-8", "replace"), safe="")
 
 
 def entity_iri(base: str, key: EntityKey) -> NamedNode:
-    """``{base}/entity/person/katrin-paio``."""
+    """Return the IRI of an entity: ``{base}/entity/person/katrin-paio``."""
     return mint(base, "entity", key.kind, key.slug)
 
 
 def entities_graph(base: str) -> NamedNode:
-    """The graph that describes every entity once."""
+    """Return the IRI of the graph that describes each entity once."""
     return mint(base, "graph", "entities")
 
 
 def resource_graph(base: str, resource_id: int) -> NamedNode:
-    """The graph of one document: its metadata, its versions and whom it mentions."""
+    """Return the IRI of the graph of one document: its metadata, its versions and the entities that it mentions."""
     return mint(base, "graph", "resource", str(resource_id))
 
 
 def vocabulary_graph(base: str) -> NamedNode:
-    """The graph that explains the vocabulary."""
+    """Return the IRI of the graph that explains the vocabulary."""
     return mint(base, "graph", "vocabulary")
 
 
 def version_iri(base: str, resource_id: int, number: int) -> NamedNode:
-    """``{base}/version/8127/3``."""
+    """Return the IRI of a version: ``{base}/version/8127/3``."""
     return mint(base, "version", str(resource_id), str(number))
 
 

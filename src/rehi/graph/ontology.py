@@ -1,4 +1,4 @@
-"""The ontology: what the properties that no common vocabulary has mean, in the graph itself."""
+"""The ontology: describes the properties that no common vocabulary has, in the graph itself."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _LINKS = {
 }
 
 
-def state_ontology() -> Iterator[Triple]:
-    """What the ontology says of itself and of each property."""
+def describe_ontology() -> Iterator[Triple]:
+    """Yield the triples that describe the ontologies and their properties."""
     for name, words in _ONTOLOGIES.items():
-        yield from _state(name, v.OWL + "Ontology", v.DC + "title", words)
+        yield from _describe(name, v.OWL + "Ontology", v.DC + "title", words)
     for name, words in _LITERALS.items():
-        yield from _state(name, v.OWL + "DatatypeProperty", v.RDFS + "label", words)
+        yield from _describe(name, v.OWL + "DatatypeProperty", v.RDFS + "label", words)
     for name, words in _LINKS.items():
-        yield from _state(name, v.OWL + "ObjectProperty", v.RDFS + "label", words)
+        yield from _describe(name, v.OWL + "ObjectProperty", v.RDFS + "label", words)
 
 
-def _state(name: str, kind: str, title_property: str, words: tuple[str, str]) -> Iterator[Triple]:
+def _describe(name: str, kind: str, title_property: str, words: tuple[str, str]) -> Iterator[Triple]:
     subject, (title, text) = NamedNode(name), words
     yield Triple(subject, NamedNode(v.RDF + "type"), NamedNode(kind))
     yield Triple(subject, NamedNode(title_property), Literal(title, language="en"))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from rehi.errors import QueryError
-from rehi.graph.tokens import Token, TokenKind, place, tokenise
+from rehi.graph.tokens import SparqlToken, TokenKind, line_and_column, tokenise
 from rehi.graph.vocabulary import PREFIXES
 
 LONGEST = 100_000  # bytes; queries of people and of programs have a few hundred
 
-_SILENT = (TokenKind.SPACE, TokenKind.COMMENT)
+_IGNORED = (TokenKind.SPACE, TokenKind.COMMENT)
 _UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"})
 
 
@@ -31,58 +31,58 @@ _KINDS = {
 }
 
 
-def kind_of(query: str) -> QueryKind:
-    """What the query answers with; QueryError if it is none."""
+def query_kind(query: str) -> QueryKind:
+    """Return what a query answers with; QueryError if it is no query."""
     return _kind(query, _tokens(query))
 
 
-def prepare(query: str) -> str:
-    """The query with the well-known prefixes that it uses declared, lines kept; QueryError if it may not be asked.
+def prepare_query(query: str) -> str:
+    """Return the query with the well-known prefixes that it uses declared; QueryError if it is not allowed.
 
-    It may not change anything, and it may not reach out: engines answer from what was harvested. The embedded engine
-    also makes sure of that by other means, since what a parser takes for SERVICE can be hidden from any tokeniser.
+    Lines keep their numbers. A query may change nothing, and it may not ask other servers: engines answer from what was
+    harvested. The embedded engine also makes sure of that by other means, since SERVICE can be hidden from any tokeniser.
     """
     query = query.removeprefix("\ufeff")
     tokens = _tokens(query)
     _kind(query, tokens)
     for token in tokens:
         if token.kind is TokenKind.OPEN:
-            raise QueryError(f"the string that begins at {place(query, token.start)} does not end")
-        if _reaches_out(token):
+            raise QueryError(f"the string that begins at {line_and_column(query, token.start)} does not end")
+        if _may_be_service(token):
             raise QueryError(
-                f"SERVICE at {place(query, token.start)}: a query can't ask other servers; "
+                f"SERVICE at {line_and_column(query, token.start)}: a query can't ask other servers; "
                 "only what was harvested is answered from"
             )
     missing = _missing_prefixes(query, tokens)
     return "".join(f"PREFIX {prefix}: <{PREFIXES[prefix]}> " for prefix in missing) + query
 
 
-def _tokens(query: str) -> list[Token]:
+def _tokens(query: str) -> list[SparqlToken]:
     try:
         size = len(query.encode())
     except UnicodeEncodeError as error:
         raise QueryError("the query holds half a character (a lone surrogate)") from error
     if size > LONGEST:
         raise QueryError(f"the query is {size:,} bytes long; {LONGEST:,} are allowed")
-    return [token for token in tokenise(query) if token.kind not in _SILENT]
+    return [token for token in tokenise(query) if token.kind not in _IGNORED]
 
 
-def _kind(query: str, tokens: Sequence[Token]) -> QueryKind:
+def _kind(query: str, tokens: Sequence[SparqlToken]) -> QueryKind:
     verb = next(iter(tokens[_prologue_end(tokens) :]), None)
     if verb is None:
         raise QueryError("the query is empty; it begins with SELECT, ASK, CONSTRUCT or DESCRIBE")
     word = verb.text.upper()
     if word in _UPDATES:
-        raise QueryError(f"{word} at {place(query, verb.start)} is an update; only queries are answered here")
+        raise QueryError(f"{word} at {line_and_column(query, verb.start)} is an update; only queries are answered here")
     if word not in _KINDS:
         raise QueryError(
             f"a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE, not with {verb.text[:40]!r} "
-            f"({place(query, verb.start)})"
+            f"({line_and_column(query, verb.start)})"
         )
     return _KINDS[word]
 
 
-def _prologue_end(tokens: Sequence[Token]) -> int:
+def _prologue_end(tokens: Sequence[SparqlToken]) -> int:
     at = 0
     while at < len(tokens) and tokens[at].kind is TokenKind.WORD:
         match tokens[at].text.upper():
@@ -95,8 +95,8 @@ def _prologue_end(tokens: Sequence[Token]) -> int:
     return at
 
 
-def _reaches_out(token: Token) -> bool:
-    """Whether a parser may see SERVICE here, also where words run together, as in ``1SERVICE:a`` or ``trueSERVICE``."""
+def _may_be_service(token: SparqlToken) -> bool:
+    """Whether a parser may read a token as SERVICE, also where words run together, as in ``1SERVICE:a`` or ``trueSERVICE``."""
     match token.kind:
         case TokenKind.WORD | TokenKind.LANGUAGE:
             return "service" in token.text.lower()
@@ -108,7 +108,7 @@ def _reaches_out(token: Token) -> bool:
             return False
 
 
-def _missing_prefixes(query: str, tokens: Sequence[Token]) -> list[str]:
+def _missing_prefixes(query: str, tokens: Sequence[SparqlToken]) -> list[str]:
     end = _prologue_end(tokens)
     declared = {token.prefix for token in tokens[:end] if token.kind is TokenKind.NAME}
     missing: dict[str, None] = {}
@@ -117,7 +117,7 @@ def _missing_prefixes(query: str, tokens: Sequence[Token]) -> list[str]:
             continue
         if token.prefix not in PREFIXES:
             raise QueryError(
-                f"the prefix {token.prefix + ':'!r} at {place(query, token.start)} is not declared; "
+                f"the prefix {token.prefix + ':'!r} at {line_and_column(query, token.start)} is not declared; "
                 f"begin the query with PREFIX {token.prefix}: <…>"
             )
         missing[token.prefix] = None

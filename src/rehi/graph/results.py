@@ -1,9 +1,9 @@
-"""Results: the media types in which an answer can be given, and which of them a client gets."""
+"""Results: the media types of query results, and which of them a client gets."""
 
 from __future__ import annotations
 
 from rehi.errors import QueryError
-from rehi.graph.query import QueryKind, kind_of
+from rehi.graph.query import QueryKind, query_kind
 
 _TABLES = {
     "json": "application/sparql-results+json",
@@ -35,8 +35,8 @@ _MOST_RANGES = 100  # of an Accept header; browsers send about six
 
 
 def media_type_for(form: str, query: str) -> str:
-    """The media type of a short name (``table`` is whatever is best to show) for this query; QueryError if none."""
-    kind = kind_of(query)
+    """Return the media type of a short name for this query; QueryError if there is none. ``table`` is the default type."""
+    kind = query_kind(query)
     formats = FORMATS[kind]
     if form == "table":
         return next(iter(formats.values()))
@@ -45,8 +45,8 @@ def media_type_for(form: str, query: str) -> str:
     return formats[form]
 
 
-def choose(accept: str, kind: QueryKind) -> str | None:
-    """The media type that an Accept header likes best, ours first among equals; None if it takes none of ours."""
+def choose_media_type(accept: str, kind: QueryKind) -> str | None:
+    """Return the media type that an Accept header prefers, the first of ours among equals; None if it accepts none."""
     formats = FORMATS[kind]
     ranges = _parse(accept) or [("*/*", 1.0)]
     best, best_quality = None, 0.0
@@ -79,7 +79,7 @@ def _weight(parameters: list[str]) -> float:
 
 
 def _quality(name: str, ranges: list[tuple[str, float]]) -> float:
-    """What the most specific range says of a media type, as RFC 9110 wants it."""
+    """Return the quality of a media type by the most specific range that covers it (RFC 9110)."""
     for wanted in (name, f"{name.partition('/')[0]}/*", "*/*"):
         for offered, quality in ranges:
             if offered == wanted:

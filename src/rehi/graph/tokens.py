@@ -1,4 +1,4 @@
-"""The tokens of a SPARQL query: enough of them to tell its words from what stands in strings, IRIs and comments."""
+"""The tokens of a SPARQL query: they tell its keywords from what stands in strings, IRIs and comments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class TokenKind(StrEnum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     STRING = "string"
     OPEN = "open"  # a string that does not end
@@ -26,7 +26,7 @@ class TokenKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SparqlToken:
     """A piece of a query, and where it begins."""
 
     kind: TokenKind
@@ -35,7 +35,7 @@ class Token:
 
     @property
     def prefix(self) -> str:
-        """What stands before the colon of a name."""
+        """The prefix of a prefixed name."""
         return self.text.partition(":")[0]
 
 
@@ -63,14 +63,14 @@ _TOKEN = re.compile(
 )
 
 
-def tokenise(query: str) -> Iterator[Token]:
-    """The tokens in their order; nothing between them is left out."""
-    for found in _TOKEN.finditer(query):
-        yield Token(TokenKind(found.lastgroup or "sign"), found[0], found.start())
+def tokenise(query: str) -> Iterator[SparqlToken]:
+    """Yield the tokens of a query in order; together they are the whole text."""
+    for match in _TOKEN.finditer(query):
+        yield SparqlToken(TokenKind(match.lastgroup or "sign"), match[0], match.start())
 
 
-def place(query: str, offset: int) -> str:
-    """An offset as people count: ``line 2, column 5``."""
+def line_and_column(query: str, offset: int) -> str:
+    """Return an offset as people count: ``line 2, column 5``."""
     line = query.count("\n", 0, offset) + 1
     column = offset - (query.rfind("\n", 0, offset) + 1) + 1
     return f"line {line}, column {column}"

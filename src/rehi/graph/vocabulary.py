@@ -1,4 +1,4 @@
-"""The vocabulary: the namespaces of the graph, and the prefixes that people know them by."""
+"""The vocabulary: the namespaces of the graph, and their usual prefixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Languages: what can be understood of a text depends on the language it is in.
+"""Languages: finds the names in a text, by the rules and the model of its language.
 
 To add one: a module with a class that keeps to `Language`, a line in ``builtin.py``, and a few gold sentences.
 """

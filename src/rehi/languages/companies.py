@@ -1,4 +1,4 @@
-"""Companies: names that carry the legal form of what they name, before or after it.
+"""Companies: names with a legal form (AS, OÜ, Ltd) before or after them.
 
 The forms are whole words in capitals as the register writes them: a list of substrings made a company of every Kaspar
 ("as") once.
@@ -26,8 +26,8 @@ def is_form(word: str) -> bool:
     return word.split("-")[0] in BEFORE
 
 
-def _named_after(first: int, tokens: Sequence[Token], starts: frozenset[int]) -> int:
-    """Where the name after a legal form ends: capitalised words, also in quotes, and "ja Pojad"."""
+def _end_of_name(first: int, tokens: Sequence[Token], starts: frozenset[int]) -> int:
+    """Return where the name after a legal form ends: after capitalised words, also in quotes, and "ja Pojad"."""
     at = first + 1
     if at < len(tokens) and at not in starts and tokens[at].text in _QUOTES:
         for close in range(at + 2, min(at + 2 + _LONGEST, len(tokens))):
@@ -45,11 +45,11 @@ def _named_after(first: int, tokens: Sequence[Token], starts: frozenset[int]) ->
     return at
 
 
-def _found(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> Iterator[Span]:
+def _find_companies(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> Iterator[Span]:
     ends = {span.end: span.first for span in spans}
     for at, token in enumerate(tokens):
         if token.text in BEFORE:
-            end = _named_after(at, tokens, starts)
+            end = _end_of_name(at, tokens, starts)
             if end > at + 1:
                 yield Span(at, end, NameKind.ORGANISATION)
                 continue
@@ -58,13 +58,16 @@ def _found(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int
 
 
 def with_companies(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> list[Span]:
-    """The spans with every company whole; ``starts`` are the numbers of the tokens that begin sentences."""
-    companies = without_overlaps(_found(spans, tokens, starts))
+    """Return the spans, with legal forms joined to the names of companies.
+
+    ``starts`` are the numbers of the tokens that begin sentences.
+    """
+    companies = without_overlaps(_find_companies(spans, tokens, starts))
     taken = {at for span in companies for at in range(span.first, span.end)}
-    rest = [span for span in spans if taken.isdisjoint(range(span.first, span.end)) and not _bare(span, tokens)]
+    rest = [span for span in spans if taken.isdisjoint(range(span.first, span.end)) and not _is_bare_form(span, tokens)]
     return without_overlaps([*companies, *rest])
 
 
-def _bare(span: Span, tokens: Sequence[Token]) -> bool:
-    """A legal form alone names nobody."""
+def _is_bare_form(span: Span, tokens: Sequence[Token]) -> bool:
+    """Whether a span is nothing but a legal form, which names nobody."""
     return span.end - span.first == 1 and is_form(tokens[span.first].text)

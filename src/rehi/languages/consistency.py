@@ -1,7 +1,7 @@
-"""Consistency: what the names of one text say of one another.
+"""Consistency: names of one text are found everywhere in it, and with the same kind.
 
-A name that was found once is found wherever it stands in the text, inflected or alone ("Katrin Paio" and later
-"Paiole"), and it stands for the same thing everywhere.
+A name that was found once is found wherever it stands in the text, inflected or by its last word alone ("Katrin Paio"
+and later "Paiole"), and it is of the same kind everywhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _prefix(span: Span, tokens: Sequence[Token]) -> _Prefix:
 
 
 def agree(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> list[Span]:
-    """The spans, those of a minority relabelled as the clear majority of their name says."""
+    """Return the spans, each with the kind that a clear majority of the spans of the same name has."""
     votes: dict[tuple[_Prefix, str], Counter[NameKind]] = defaultdict(Counter)
     for span in spans:
         for form in forms(span.end - 1):
@@ -60,7 +60,7 @@ def _known(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> dict
 def _drop_doubtful(
     known: dict[str, NameKind], counts: Counter[str], spans: Sequence[Span], tokens: Sequence[Token], forms: Forms
 ) -> None:
-    """Forget single words that stand unmarked much more often than marked: the model had its reasons."""
+    """Remove single words that are outside of spans more often than inside: the model had its reasons."""
     taken = {at for span in spans for at in range(span.first, span.end)}
     for at, token in enumerate(tokens):
         if at not in taken and token.text[:1].isupper():
@@ -69,7 +69,7 @@ def _drop_doubtful(
         del known[form]
 
 
-def _again(
+def _find_again(
     spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, may_begin: Callable[[int], bool]
 ) -> Iterator[Span]:
     known = _known(spans, tokens, forms)
@@ -83,8 +83,8 @@ def _again(
             if last >= len(tokens) or not taken.isdisjoint(range(first, last + 1)):
                 continue
             ends = known.get(tuple(token.text for token in tokens[first:last]), {})
-            found = sorted(forms(last)) if tokens[last].text[:1].isupper() else []
-            kinds = [ends[form] for form in found if form in ends]
+            last_forms = sorted(forms(last)) if tokens[last].text[:1].isupper() else []
+            kinds = [ends[form] for form in last_forms if form in ends]
             if kinds:
                 yield Span(first, last + 1, kinds[0])
                 break
@@ -93,7 +93,10 @@ def _again(
 def spread(
     spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, may_begin: Callable[[int], bool]
 ) -> list[Span]:
-    """The spans and those where one of their names stands unmarked; ``may_begin`` says where a name can."""
+    """Return the spans, and new ones where one of their names stands elsewhere in the text.
+
+    ``may_begin`` says at which tokens a name may begin.
+    """
     if not spans:
         return []
-    return without_overlaps([*spans, *_again(spans, tokens, forms, may_begin)])
+    return without_overlaps([*spans, *_find_again(spans, tokens, forms, may_begin)])

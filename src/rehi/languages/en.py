@@ -22,7 +22,7 @@ BLOCK = 1_500  # sentences tagged together
 
 @cache
 def _tagger() -> Any:
-    """The model, loaded once per process."""
+    """Return the model, loaded once per process."""
     from pycrfsuite import Tagger
 
     tagger = Tagger()
@@ -37,7 +37,7 @@ class English:
     code = "en"
 
     def mentions(self, text: str) -> list[Mention]:
-        """The names in a text, in order."""
+        """Return the names in a text, in order."""
         return [mention for block in blocks(text, BLOCK) for mention in _mentions(text, block)]
 
 

@@ -1,4 +1,4 @@
-"""The features of words by which the English model knows names: affixes, shapes, a few word lists, and neighbours."""
+"""The features by which the English model recognises names: affixes, shapes, word lists and neighbours of words."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ def _shape(word: str) -> str:
 @lru_cache(8_000)
 def _lists(word: str) -> tuple[str, ...]:
     lowered = word.lower().rstrip(".")
-    found = []
+    lists = []
     if lowered in TITLES:
-        found.append("title")
+        lists.append("title")
     if lowered in ORGANISATION:
-        found.append("org")
+        lists.append("org")
     if lowered in PLACE:
-        found.append("place")
+        lists.append("place")
     if lowered in WHERE:
-        found.append("where")
+        lists.append("where")
     if word[:1].isupper() and is_given_name(word):
-        found.append("given")
-    return tuple(found)
+        lists.append("given")
+    return tuple(lists)
 
 
 @lru_cache(8_000)
 def _own(word: str) -> tuple[str, ...]:
     lowered = word.lower()
-    found = ["w=" + lowered, "sh=" + _shape(word), *("l=" + name for name in _lists(word))]
+    own = ["w=" + lowered, "sh=" + _shape(word), *("l=" + name for name in _lists(word))]
     for size in (2, 3, 4):
         if len(lowered) > size:
-            found += (f"p{size}={lowered[:size]}", f"s{size}={lowered[-size:]}")
+            own += (f"p{size}={lowered[:size]}", f"s{size}={lowered[-size:]}")
     if word[:1].isupper():
-        found.append("cap+" + "+".join(_lists(word)))
-    return tuple(found)
+        own.append("cap+" + "+".join(_lists(word)))
+    return tuple(own)
 
 
 @lru_cache(8_000)
 def _as_neighbour(word: str, at: int) -> tuple[str, ...]:
-    found = [f"{at}w={word.lower()}", f"{at}sh={_shape(word)}", *(f"{at}l={name}" for name in _lists(word))]
+    neighbour = [f"{at}w={word.lower()}", f"{at}sh={_shape(word)}", *(f"{at}l={name}" for name in _lists(word))]
     if abs(at) == 1 and len(word) > 3:
-        found.append(f"{at}s3={word[-3:].lower()}")
-    return tuple(found)
+        neighbour.append(f"{at}s3={word[-3:].lower()}")
+    return tuple(neighbour)
 
 
-def _run_end(words: Sequence[str], at: int) -> tuple[str, ...]:
-    """What the last word of the capitalised run here is: in "Rehemaa Town Museum" the museum tells what the run is."""
+def _run_features(words: Sequence[str], at: int) -> tuple[str, ...]:
+    """Return features of the run of capitalised words around a word: in "Rehemaa Town Museum" the last word tells what it is."""
     last = at
     while last + 1 < len(words) and words[last + 1][:1].isupper() and last - at < 5:
         last += 1
@@ -72,19 +72,19 @@ def _run_end(words: Sequence[str], at: int) -> tuple[str, ...]:
 
 
 def _known_places(words: Sequence[str]) -> set[int]:
-    """The numbers of the words that are part of a known place's name."""
-    found: set[int] = set()
+    """Return the numbers of the words that are part of a known place's name."""
+    known: set[int] = set()
     for first, word in enumerate(words):
         if word[:1].isupper():
             for end in range(min(first + MAX_WORDS, len(words)), first, -1):
                 if " ".join(words[first:end]).lower() in places():
-                    found.update(range(first, end))
+                    known.update(range(first, end))
                     break
-    return found
+    return known
 
 
 def features(words: Sequence[str]) -> list[list[str]]:
-    """The features of each word of a sentence."""
+    """Return the features of each word of a sentence."""
     rows: list[list[str]] = []
     size = len(words)
     known = _known_places(words)
@@ -95,7 +95,7 @@ def features(words: Sequence[str]) -> list[list[str]]:
             there = at + offset
             row += _as_neighbour(words[there], offset) if 0 <= there < size else (f"{offset}none",)
         if word[:1].isupper():
-            row += _run_end(words, at)
+            row += _run_features(words, at)
             row += [f"{'first' if at == 0 else 'inner'}"]
         if shouted:
             row.append("shouted")

@@ -1,4 +1,4 @@
-"""Corrections of English spans: what word lists and legal forms know better than the model."""
+"""Corrections of English spans by word lists and legal forms, where the model is often wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUOTES = frozenset("\"“”„'‘’")
 
 
 def _trimmed(span: Span, tokens: Sequence[Token]) -> Span:
-    """Without a possessive ending, quotes around it, an article or a title before it."""
+    """Return a span without a possessive ending, quotes around it, and an article or a title before it."""
     first, end = span.first, span.end
     while end - first > 1 and (tokens[end - 1].text in _POSSESSIVES or tokens[end - 1].text in _QUOTES):
         end -= 1
@@ -33,7 +33,7 @@ def _trimmed(span: Span, tokens: Sequence[Token]) -> Span:
 
 
 def _from_given(span: Span, tokens: Sequence[Token]) -> Span:
-    """From the given name on, where a small word before it shows that the name begins there: "Bird watcher Helen Pihlak"."""
+    """Return a span from its given name on, if a word in lower case is before it: "Bird watcher Helen Pihlak"."""
     for at in range(span.first + 1, span.end - 1):
         before = tokens[at - 1].text
         if (
@@ -47,7 +47,7 @@ def _from_given(span: Span, tokens: Sequence[Token]) -> Span:
 
 
 def _relabelled(span: Span, tokens: Sequence[Token]) -> Span:
-    """With the kind that its words tell, and the word before it: in "in Rehemaa" it is a place."""
+    """Return a span with the kind that its words, or the word before it, decide: in "in Rehemaa" it is a place."""
     words = words_of(span, tokens)
     if len(words) == 1 and span.first and tokens[span.first - 1].text in ("in", "near") and words[0][1:].islower():
         return span._replace(kind=NameKind.PLACE)
@@ -64,7 +64,7 @@ def _relabelled(span: Span, tokens: Sequence[Token]) -> Span:
 
 
 def _with_noun(span: Span, tokens: Sequence[Token], starts: frozenset[int]) -> Span:
-    """With the organisation's noun that the model left out: "Rehemaa" + "Museum"."""
+    """Return a span with the noun of an organisation that the model left out: "Rehemaa" + "Museum"."""
     end = span.end
     following = end < len(tokens) and end not in starts and span.kind is not NameKind.PERSON
     if following and tokens[end].text[:1].isupper() and tokens[end].text.lower() in DECISIVE:
@@ -73,7 +73,7 @@ def _with_noun(span: Span, tokens: Sequence[Token], starts: frozenset[int]) -> S
 
 
 def corrected(spans: Sequence[Span], tokens: Sequence[Token], starts: frozenset[int]) -> list[Span]:
-    """The model's spans after all corrections; ``starts`` are the numbers of the tokens that begin sentences."""
+    """Return the model's spans after all corrections; ``starts`` are the numbers of the tokens that begin sentences."""
     grown = [_with_noun(_from_given(_trimmed(span, tokens), tokens), tokens, starts) for span in spans]
     named = [span for span in grown if not all(word.lower() in TIMES for word in words_of(span, tokens))]
     kept = without_overlaps(_relabelled(span, tokens) for span in named)

@@ -1,4 +1,4 @@
-"""Word lists of English that tell what a capitalised word beside them stands for. They hold for whole words."""
+"""Word lists of English that tell whether a capitalised word beside them is a person, an organisation or a place."""
 
 from __future__ import annotations
 

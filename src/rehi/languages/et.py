@@ -12,7 +12,7 @@ from typing import Any
 from rehi.languages.consistency import agree, spread
 from rehi.languages.et_features import features
 from rehi.languages.et_gazetteer import gazetteer
-from rehi.languages.et_lemmas import Basic, basic_forms, settle
+from rehi.languages.et_lemmas import BasicForms, basic_forms, rank_forms
 from rehi.languages.et_morphology import Analysis, morphology
 from rehi.languages.et_package import model_file
 from rehi.languages.et_spans import EstonianText, corrected
@@ -22,12 +22,12 @@ from rehi.languages.sentences import Token, blocks
 from rehi.languages.spans import Span, read_labels, words_of
 from rehi.model.document import Mention
 
-BLOCK = 1_500  # sentences tagged together: what one word tells of another is shared within them
+BLOCK = 1_500  # sentences tagged together: names of one block help to find each other
 
 
 @cache
 def _tagger() -> Any:
-    """The model, loaded once per process (0.1 s, 40 MB)."""
+    """Return the model, loaded once per process (0.1 s, 40 MB)."""
     from pycrfsuite import Tagger
 
     tagger = Tagger()
@@ -41,7 +41,7 @@ class Estonian:
     code = "et"
 
     def mentions(self, text: str) -> list[Mention]:
-        """The names in a text, in order."""
+        """Return the names in a text, in order."""
         return [mention for block in blocks(text, BLOCK) for mention in _mentions(text, block)]
 
 
@@ -65,7 +65,7 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
 
 @lru_cache(10_000)
 def _forms(word: str) -> frozenset[str]:
-    """The basic forms, lower-case, that a word may have as a name."""
+    """Return the basic forms, in lower case, that a word may have as a name."""
     return frozenset(each.lemma.lower() for each in morphology().readings(word) if each.part_of_speech in "HSA") | {
         word.lower()
     }
@@ -85,7 +85,7 @@ def _tag(words: list[list[str]], readings: list[list[tuple[Analysis, ...]]]) -> 
         base += len(row)
 
 
-def _basic(span: Span, tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]) -> Basic:
+def _basic(span: Span, tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]) -> BasicForms:
     words = words_of(span, tokens)
     return basic_forms(words, readings[span.first : span.end], morphology().readings(words[-1]), span.kind, gazetteer())
 
@@ -94,7 +94,7 @@ def _describe(
     text: str, spans: Sequence[Span], tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]
 ) -> list[Mention]:
     basics = [_basic(span, tokens, readings) for span in spans]
-    settled = settle(
+    settled = rank_forms(
         [(span.kind, " ".join(words_of(span, tokens)), basic) for span, basic in zip(spans, basics, strict=True)]
     )
     families = {forms[0] for span, forms in zip(spans, settled, strict=True) if _is_full_person(span)}
@@ -102,17 +102,17 @@ def _describe(
     def is_given(word: str) -> bool:
         return word not in families and gazetteer().is_given_name(word)
 
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for span, basic, forms in zip(spans, basics, settled, strict=True):
         start, end = tokens[span.first].start, tokens[span.end - 1].end
         given, family = split_person((*basic.before, forms[0]), is_given) if span.kind is NameKind.PERSON else ("", "")
-        found.append(
+        mentions.append(
             Mention(
                 kind=span.kind.value, start=start, end=end, surface=text[start:end], name=basic.name(forms[0]),
                 lemmas=tuple(basic.name(form) for form in forms[1:]), given=given, family=family,
             )
         )  # fmt: skip
-    return found
+    return mentions
 
 
 def _is_full_person(span: Span) -> bool:

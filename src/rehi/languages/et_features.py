@@ -1,7 +1,7 @@
-"""The features of words by which the Estonian model knows names.
+"""The features by which the Estonian model recognises names.
 
 The model was trained with EstNLTK's features; these are the same, built from vabamorf's readings without EstNLTK's
-layers, and kept per word: what a word gives to itself and to its four neighbours never changes.
+layers. Those that a word adds to itself and to its four neighbours never change, so they are cached per word.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _INNER_UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
 _FOR_NEIGHBOURS = ("iu", "au", "ad", "cu", "cd", "cs", "cp", "cds", "cdt")
 
 
-class Word(NamedTuple):
-    """What the model sees of one word wherever it stands."""
+class WordFeatures(NamedTuple):
+    """The features of a word that do not depend on its text."""
 
     lemma: str
     part: str
@@ -32,12 +32,12 @@ class Word(NamedTuple):
     to_neighbours: tuple[tuple[str, ...], ...]  # in the order of _OFFSETS
 
 
-class _Place:
-    """One word in its text: what depends on the words around it."""
+class _TextWord:
+    """A word in its text, with the features that depend on the words around it."""
 
     __slots__ = ("extra", "first", "gazetteer", "word")
 
-    def __init__(self, word: Word, first: bool) -> None:
+    def __init__(self, word: WordFeatures, first: bool) -> None:
         self.word = word
         self.first = first
         self.gazetteer: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def _shape(text: str) -> list[str]:
 
 
 def _lemma(reading: Analysis, parts: list[str], text: str) -> str:
-    """The lemma in the form that the model knows: what comes before the ending, in lower case."""
+    """Return the lemma in the form that the model knows: the part before the ending, in lower case."""
     marked = "_".join(parts) + ("+" + reading.ending if reading.ending else "") or text
     if len(marked) > 1:
         cut = marked.rfind("=")
@@ -87,7 +87,7 @@ def _own(lemma: str, part: str, shape: Iterable[str]) -> list[str]:
 
 
 @lru_cache(8_000)  # 5 kB each
-def _describe(text: str, readings: tuple[Analysis, ...]) -> Word:
+def _describe(text: str, readings: tuple[Analysis, ...]) -> WordFeatures:
     shape = _shape(text)
     first = readings[0] if readings else Analysis(text, "", "", "")
     parts = _root_parts(first.root)
@@ -114,7 +114,7 @@ def _describe(text: str, readings: tuple[Analysis, ...]) -> Word:
         tuple([f"{name}[{at}]=y" for name in flags] + [f"{name}[{at}]={value}" for name, value in values])
         for at in _OFFSETS
     )
-    return Word(lemma, part, proper, "iu" in shape, tuple(own), shared)
+    return WordFeatures(lemma, part, proper, "iu" in shape, tuple(own), shared)
 
 
 def _root_parts(root: str) -> list[str]:
@@ -123,34 +123,34 @@ def _root_parts(root: str) -> list[str]:
     return [part.replace("+", "").replace("=", "") for group in root.split("-") for part in group.split("_")]
 
 
-def _look_up(places: Sequence[_Place], gazetteer: Gazetteer) -> None:
-    """Mark the words of phrases that the gazetteer knows."""
-    for at, place in enumerate(places):
-        if not place.word.capital:
+def _mark_known(tokens: Sequence[_TextWord], gazetteer: Gazetteer) -> None:
+    """Mark the words of phrases that are in the gazetteer."""
+    for at, token in enumerate(tokens):
+        if not token.word.capital:
             continue
         phrase = ""
-        for end in range(at, min(at + MAX_WORDS, len(places))):
-            phrase = f"{phrase} {places[end].word.lemma}" if phrase else places[end].word.lemma
+        for end in range(at, min(at + MAX_WORDS, len(tokens))):
+            phrase = f"{phrase} {tokens[end].word.lemma}" if phrase else tokens[end].word.lemma
             labels = gazetteer.labels(phrase)
             if labels:
-                for each in places[at : end + 1]:
+                for each in tokens[at : end + 1]:
                     each.gazetteer = labels
 
 
-def _gather(rows: Sequence[Sequence[_Place]], texts: Sequence[Sequence[str]]) -> None:
-    """Share over the whole text what is known of each word that is written with a capital somewhere inside a sentence."""
+def _share_features(rows: Sequence[Sequence[_TextWord]], texts: Sequence[Sequence[str]]) -> None:
+    """Share features among all occurrences of each word that has a capital somewhere inside a sentence."""
     capital = {
-        place.word.lemma
+        token.word.lemma
         for row, words in zip(rows, texts, strict=True)
-        for at, place in enumerate(row)
-        if at and place.word.capital and words[at - 1] not in _QUOTES
+        for at, token in enumerate(row)
+        if at and token.word.capital and words[at - 1] not in _QUOTES
     }
-    around: dict[str, list[tuple[_Place | None, _Place, _Place | None]]] = defaultdict(list)
+    around: dict[str, list[tuple[_TextWord | None, _TextWord, _TextWord | None]]] = defaultdict(list)
     for row in rows:
-        for at, place in enumerate(row):
-            if place.word.lemma in capital:
+        for at, token in enumerate(row):
+            if token.word.lemma in capital:
                 after = row[at + 1] if at + 1 < len(row) else None
-                around[place.word.lemma].append((row[at - 1] if at else None, place, after))
+                around[token.word.lemma].append((row[at - 1] if at else None, token, after))
     for group in around.values():
         before = [each for each, _, _ in group if each is not None]
         after_all = [each for _, _, each in group if each is not None]
@@ -160,58 +160,64 @@ def _gather(rows: Sequence[Sequence[_Place]], texts: Sequence[Sequence[str]]) ->
         extra += [f"pgaz[0]={label}" for label in sorted({label for each in before for label in each.gazetteer})]
         extra += [f"ngaz[0]={label}" for label in sorted({label for each in after_all for label in each.gazetteer})]
         shared = tuple(extra)
-        for _, place, _ in group:
-            place.extra = shared
+        for _, token, _ in group:
+            token.extra = shared
 
 
-def _pair(place: _Place, other: _Place, at: int) -> list[str]:
-    """What a word and its neighbour are together; the neighbour before it stands first in the gazetteer's pair only."""
-    mine, theirs = place.word, other.word
-    found = [
+def _pair_features(token: _TextWord, neighbour: _TextWord, at: int) -> list[str]:
+    """Return the features of a word together with its neighbour at ``at``.
+
+    Only in the gazetteer's pair does a neighbour before the word come first.
+    """
+    mine, theirs = token.word, neighbour.word
+    pair = [
         f"lem[0]|lem[{at}]={mine.lemma}|{theirs.lemma}",
         f"pos[0]|pos[{at}]={mine.part}|{theirs.part}",
     ]
     if mine.capital and theirs.capital:
-        found.append(f"iu[0]|iu[{at}]=y|y")
-    if place.gazetteer and other.gazetteer:
+        pair.append(f"iu[0]|iu[{at}]=y|y")
+    if token.gazetteer and neighbour.gazetteer:
         if at < 0:
-            found += [f"gaz[-1]|gaz[0]={a}|{b}" for a in other.gazetteer for b in place.gazetteer]
+            pair += [f"gaz[-1]|gaz[0]={a}|{b}" for a in neighbour.gazetteer for b in token.gazetteer]
         else:
-            found += [f"gaz[0]|gaz[1]={a}|{b}" for a in place.gazetteer for b in other.gazetteer]
-    return found
+            pair += [f"gaz[0]|gaz[1]={a}|{b}" for a in token.gazetteer for b in neighbour.gazetteer]
+    return pair
 
 
-def _features(row: Sequence[_Place], at: int) -> list[str]:
-    place = row[at]
-    found = [*place.word.own, *place.extra]
-    if place.first:
-        found.append("fsnt[0]=y")
-        if place.word.capital:
-            found.append("iu[0]|fsnt[0]=y|y")
-    found += [f"gaz[0]={label}" for label in place.gazetteer]
+def _features(row: Sequence[_TextWord], at: int) -> list[str]:
+    token = row[at]
+    word_features = [*token.word.own, *token.extra]
+    if token.first:
+        word_features.append("fsnt[0]=y")
+        if token.word.capital:
+            word_features.append("iu[0]|fsnt[0]=y|y")
+    word_features += [f"gaz[0]={label}" for label in token.gazetteer]
     size = len(row)
     for index, offset in enumerate(_OFFSETS):
         there = at + offset
         if 0 <= there < size:
-            other = row[there]
-            found += other.word.to_neighbours[index]
-            if other.first:
-                found.append(f"fsnt[{offset}]=y")
-            if other.gazetteer:
-                found += [f"gaz[{offset}]={label}" for label in other.gazetteer]
+            neighbour = row[there]
+            word_features += neighbour.word.to_neighbours[index]
+            if neighbour.first:
+                word_features.append(f"fsnt[{offset}]=y")
+            if neighbour.gazetteer:
+                word_features += [f"gaz[{offset}]={label}" for label in neighbour.gazetteer]
             if offset in (-1, 1):
-                found += _pair(place, other, offset)
-    return found
+                word_features += _pair_features(token, neighbour, offset)
+    return word_features
 
 
 def features(
     texts: Sequence[Sequence[str]], readings: Sequence[Sequence[tuple[Analysis, ...]]], gazetteer: Gazetteer
 ) -> list[list[list[str]]]:
-    """The features of each word of each sentence; the sentences of one text help one another."""
+    """Return the features of each word of each sentence; some depend on the other sentences of the text."""
     rows = [
-        [_Place(_describe(word, found), at == 0) for at, (word, found) in enumerate(zip(words, analyses, strict=True))]
+        [
+            _TextWord(_describe(word, analysis), at == 0)
+            for at, (word, analysis) in enumerate(zip(words, analyses, strict=True))
+        ]
         for words, analyses in zip(texts, readings, strict=True)
     ]
-    _look_up([place for row in rows for place in row], gazetteer)
-    _gather(rows, texts)
+    _mark_known([token for row in rows for token in row], gazetteer)
+    _share_features(rows, texts)
     return [[_features(row, at) for at in range(len(row))] for row in rows]

@@ -1,7 +1,7 @@
 """Basic forms of Estonian names: "Katrin Paiole" is Katrin Paio.
 
 Only the last word of a name is inflected, with the adjectives that agree with it. Which of a word's readings is right is
-often open ("Tamme" may be Tamm or Tamme), so all are kept, the likeliest first; the whole text decides later.
+often open ("Tamme" may be Tamm or Tamme), so all are kept, the most probable first; the whole text decides later.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from rehi.languages.et_words import KEPT_IN_GENITIVE
 from rehi.languages.kinds import NameKind
 from rehi.languages.word_lists import word_list
 
-# Endings that few names have by nature. The disambiguator takes an unknown name as a nominative too readily: "Paiole".
-_TELLING = word_list("le ga lt st sse ks l s ni")
+# Endings that are rarely part of a name itself. The disambiguator takes an unknown name for a nominative too readily: "Paiole".
+_CASE_ENDINGS = word_list("le ga lt st sse ks l s ni")
 _VOWELS = frozenset("aeiouõäöüyаеёиоуыэюя")
 _NAMELIKE = frozenset("HSAYGCUO")
 _GENITIVE_AGREES = frozenset({"sg ter", "sg es", "sg ab", "sg kom", "pl ter", "pl es", "pl ab", "pl kom"})
 MAX_FORMS = 4
 
 
-class Basic(NamedTuple):
-    """The possible basic forms of a name, likeliest first."""
+class BasicForms(NamedTuple):
+    """The possible basic forms of a name, the most probable first."""
 
     before: tuple[str, ...]  # the words before the last
-    last: tuple[str, ...]  # what the last may be
+    last: tuple[str, ...]  # the possible forms of the last word
 
     def name(self, last: str) -> str:
-        """The whole name with this last word."""
+        """Return the whole name with this last word."""
         return " ".join((*self.before, last))
 
 
 def _as_written(lemma: str, surface: str) -> str:
-    """The lemma with the capitals of the text."""
+    """Return the lemma with the capitals of the text."""
     if len(surface) > 1 and surface.isupper() and not lemma.isupper():
         return lemma.upper()
     if surface[:1].isupper():
@@ -47,9 +47,9 @@ def _as_written(lemma: str, surface: str) -> str:
     return lemma
 
 
-def _is_telling(reading: Analysis) -> bool:
-    """Whether a reading takes off an ending that hardly belongs to the name itself."""
-    return reading.ending in _TELLING and reading.lemma[-1:].lower() in _VOWELS
+def _has_case_ending(reading: Analysis) -> bool:
+    """Whether a reading removes an ending that is rarely part of the name itself."""
+    return reading.ending in _CASE_ENDINGS and reading.lemma[-1:].lower() in _VOWELS
 
 
 def _score(
@@ -58,7 +58,7 @@ def _score(
     score = 4.0 if reading.lemma.lower() in chosen else 0.0
     listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
     score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
-    if form != surface and _is_telling(reading) and surface.lower() in chosen:
+    if form != surface and _has_case_ending(reading) and surface.lower() in chosen:
         unknown = not (known.is_given_name(surface) or known.is_place(surface))
         score += 5.0 if unknown and (len(reading.ending) > 1 or kind is NameKind.PLACE) else 1.0
     if kind is NameKind.ORGANISATION and form == surface and reading.form == "sg n":
@@ -91,7 +91,7 @@ def _last_forms(
 
 
 def _agreeing(words: Sequence[str], in_context: Sequence[Sequence[Analysis]]) -> list[str]:
-    """The words before the last, adjectives that agree with the last in their basic form."""
+    """Return the words before the last one; adjectives that agree with it in their basic form."""
     before = list(words[:-1])
     forms = {each.form for each in in_context[-1] if each.form not in ("sg n", "pl n")}
     for at in range(len(before) - 1, -1, -1):
@@ -114,16 +114,18 @@ def basic_forms(
     all_of_last: Sequence[Analysis],
     kind: NameKind,
     known: Gazetteer,
-) -> Basic:
-    """The possible basic forms of a name, given the readings of its words."""
+) -> BasicForms:
+    """Return the possible basic forms of a name, given the readings of its words."""
     before = list(words[:-1]) if kind is NameKind.PERSON else _agreeing(words, in_context)
-    return Basic(tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known, is_form(words[0])))
+    return BasicForms(
+        tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known, is_form(words[0]))
+    )
 
 
-def settle(basics: Sequence[tuple[NameKind, str, Basic]]) -> list[tuple[str, ...]]:
-    """For each name (kind, surface, forms) its forms with the likeliest first, after all names of the text have had a say.
+def rank_forms(basics: Sequence[tuple[NameKind, str, BasicForms]]) -> list[tuple[str, ...]]:
+    """Return the forms of each name (kind, surface, forms), the most probable first, by all names of the text.
 
-    The form wins that explains the most of the different surfaces: beside "Mari Tamm" and "Mari Tammele", "Tamme" is Tamm.
+    The form comes first that explains the most of the different surfaces: beside "Mari Tamm" and "Mari Tammele", "Tamme" is Tamm.
     """
     explained: dict[tuple[NameKind, str, str], set[str]] = defaultdict(set)
     for kind, surface, basic in basics:

@@ -1,4 +1,4 @@
-"""The EstNLTK package's files: its analyser and its model, used without running the package itself.
+"""The files of the EstNLTK package: its analyser and its model, used without importing the package itself.
 
 ``import estnltk`` costs 2 s of CPU and 185 MB in every worker process, for layers and converters that tagging does
 not need. The analyser (``estnltk.vabamorf``) imports in 10 ms when it is loaded by its path, under a name of our own.
@@ -20,7 +20,7 @@ _PRIVATE = "_rehi_vabamorf"
 
 @cache
 def package_folder() -> Path:
-    """Where EstNLTK is installed; finding it does not run it."""
+    """Return the folder in which EstNLTK is installed, without importing it; EngineError if it is not."""
     spec = find_spec("estnltk")
     if spec is None or spec.origin is None:
         raise EngineError("Estonian names need the package estnltk: install it with `pip install estnltk`")
@@ -28,17 +28,17 @@ def package_folder() -> Path:
 
 
 def model_file() -> Path:
-    """The model of names that EstNLTK ships."""
+    """Return the path of EstNLTK's model of names."""
     return _existing(package_folder() / "taggers" / "standard" / "ner" / "models" / "py3_default" / "model.bin")
 
 
 def gazetteer_file() -> Path:
-    """The list of names that the model was trained with."""
+    """Return the path of the list of names that the model was trained with."""
     return _existing(package_folder() / "taggers" / "standard" / "ner" / "gazetteer" / "gazetteer.txt")
 
 
 def lexicons() -> tuple[Path, Path]:
-    """The analyser's and the disambiguator's lexicon, the newest that are there."""
+    """Return the paths of the analyser's and the disambiguator's newest lexicons."""
     folders = sorted(path for path in (package_folder() / "vabamorf" / "dct").glob("*") if path.is_dir())
     if not folders:
         raise EngineError(f"estnltk in {package_folder()} lacks its lexicons: install it again")
@@ -47,7 +47,7 @@ def lexicons() -> tuple[Path, Path]:
 
 @cache
 def vabamorf_module() -> ModuleType:
-    """The analyser's own module (a SWIG wrapper), loaded once per process."""
+    """Return the analyser's own module (a SWIG wrapper), loaded once per process."""
     folder = package_folder() / "vabamorf"
     spec = spec_from_file_location(
         _PRIVATE, _existing(folder / "__init__.py"), submodule_search_locations=[str(folder)]

@@ -1,4 +1,4 @@
-"""Corrections of Estonian spans: what word lists, cases and given names know better than the model."""
+"""Corrections of Estonian spans by word lists, cases and given names, where the model is often wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Readings = tuple[Analysis, ...]
 
 
 class EstonianText:
-    """A text's tokens with their readings in context."""
+    """The tokens of a text with their readings in context; tokens are asked for by number."""
 
     def __init__(
         self, tokens: Sequence[Token], readings: Sequence[Readings], starts: frozenset[int], known: Gazetteer
@@ -34,14 +34,14 @@ class EstonianText:
         return self.tokens[at].text
 
     def follows(self, at: int) -> bool:
-        """Whether there is a token here that stands in one sentence with the one before it."""
+        """Whether there is a token, and it is in one sentence with the one before it."""
         return at < len(self.tokens) and at not in self.starts
 
     def lemmas(self, at: int) -> set[str]:
         return {reading.lemma.lower() for reading in self.readings[at]} | {self.word(at).lower()}
 
     def last_parts(self, at: int) -> set[str]:
-        """The last parts of a compound, if it is one."""
+        """Return the last parts of a word's readings that are compounds."""
         return {reading.root.rsplit("_", 1)[1].lower() for reading in self.readings[at] if "_" in reading.root}
 
     def is_proper(self, at: int) -> bool:
@@ -62,13 +62,13 @@ class EstonianText:
         return not ORGANISATION.isdisjoint(self.lemmas(at) | self.last_parts(at))
 
     def is_place_word(self, at: int) -> bool:
-        """Written small ("Rehe küla"), or a land's name in a case that says where: "Rehemaal"; but Kuusmaa is a person."""
+        """Whether a word makes a place: in lower case ("Rehe küla"), or a toponym in a case of place ("Rehemaal", but not "Kuusmaa")."""
         if not self.is_capital(at):
             return not PLACE.isdisjoint(self.lemmas(at))
         return self.is_toponym(at) and self.stands_in(at, _WHERE)
 
     def is_toponym(self, at: int) -> bool:
-        """Whether a capitalised compound is made as places' names are: "Hundi_küla"."""
+        """Whether a capitalised compound ends as names of places do: "Hundi_küla"."""
         return self.is_capital(at) and not PLACE_PARTS.isdisjoint(self.last_parts(at))
 
     def is_person(self, first: int, end: int) -> bool:
@@ -76,14 +76,14 @@ class EstonianText:
         return end - first > 1 and self.known.is_given_name(self.word(first))
 
     def takes_noun(self, at: int) -> bool:
-        """Whether the word here makes an organisation of the place or organisation right before it."""
+        """Whether a noun makes an organisation with the place or organisation right before it."""
         if self.is_capital(at):
             return self.is_organisation_word(at) and not self.stands_in(at - 1, _WHERE)
         return not CIVIC.isdisjoint(self.lemmas(at)) and any(each.form[:2] == "sg" for each in self.readings[at])
 
 
-def _parts(span: Span, text: EstonianText) -> Iterator[Span]:
-    """People and places that were taken together: "Sari ja Reino Jantunen", "Tartust Elvasse"."""
+def _split(span: Span, text: EstonianText) -> Iterator[Span]:
+    """Split a span that holds several people or places: "Sari ja Reino Jantunen", "Tartust Elvasse"."""
     first = span.first
     for at in range(span.first, span.end):
         joint = text.word(at) in _AND and span.kind is not NameKind.ORGANISATION
@@ -97,7 +97,7 @@ def _parts(span: Span, text: EstonianText) -> Iterator[Span]:
 
 
 def _trimmed(span: Span, text: EstonianText) -> Span:
-    """Without titles in front, and without quotes that are not a pair inside the name."""
+    """Return a span without titles in front, and without quotes that are not a pair inside the name."""
     first, end = span.first, span.end
     while end - first > 1 and (
         (span.kind is NameKind.PERSON and is_title(text.word(first)))
@@ -114,14 +114,14 @@ def _trimmed(span: Span, text: EstonianText) -> Span:
 
 
 def _grown(span: Span, text: EstonianText) -> Span:
-    """With the organisation's noun after it: "Tartu" + "Ülikool"."""
+    """Return a span with the noun of an organisation after it: "Tartu" + "Ülikool"."""
     if span.kind is not NameKind.PERSON and text.follows(span.end) and text.takes_noun(span.end):
         return Span(span.first, span.end + 1, NameKind.ORGANISATION)
     return span
 
 
 def _relabelled(span: Span, text: EstonianText) -> Span:
-    """With the kind that its words tell."""
+    """Return a span with the kind that its words decide."""
     last = span.end - 1
     several = last > span.first
     organised = several and text.is_organisation_word(last)
@@ -141,7 +141,7 @@ def _relabelled(span: Span, text: EstonianText) -> Span:
 
 
 def _joined(spans: Sequence[Span], text: EstonianText) -> list[Span]:
-    """A given name and the family name right after it as one person, also where the model saw only the first."""
+    """Join a given name and the family name right after it to one person, also where the model saw only the first."""
     joined: list[Span] = []
     for span in spans:
         before = joined[-1] if joined else None
@@ -175,7 +175,7 @@ def _is_single(span: Span) -> bool:
 
 
 def _is_governing(span: Span, text: EstonianText) -> bool:
-    """Whether a name of several words ends in a body that carries no person's name."""
+    """Whether a name of several words ends in a governing body, which is never named after a person."""
     last = span.end - 1
     return last > span.first and not GOVERNING.isdisjoint(text.last_parts(last) | text.lemmas(last))
 
@@ -189,30 +189,30 @@ def _is_family(at: int, text: EstonianText) -> bool:
 
 
 def _without_person(span: Span, text: EstonianText) -> Iterator[Span]:
-    """A person and the body they speak for, taken as one: "Madis Kaldakivi Elva Vallavalitsusest"."""
-    rest = span.first + 2
+    """Split a span of a person and their organisation: "Madis Kaldakivi Elva Vallavalitsusest"."""
+    organisation = span.first + 2
     if (
         span.kind is NameKind.ORGANISATION
-        and rest < span.end
+        and organisation < span.end
         and is_given_name(text.word(span.first))
         and _is_family(span.first + 1, text)
         and _is_governing(span, text)
     ):
-        yield Span(span.first, rest, NameKind.PERSON)
-        yield Span(rest, span.end, span.kind)
+        yield Span(span.first, organisation, NameKind.PERSON)
+        yield Span(organisation, span.end, span.kind)
     else:
         yield span
 
 
 def _is_doubtful(span: Span, text: EstonianText, inner: set[str]) -> bool:
-    """A common word that is capital only because it begins a sentence, taken for a person."""
+    """Whether a span is a common word, capital only because it begins a sentence, that was taken for a person."""
     if span.end - span.first > 1 or span.first not in text.starts or span.kind is not NameKind.PERSON:
         return False
     return not text.is_proper(span.first) and text.lemmas(span.first).isdisjoint(inner)
 
 
 def _missed(spans: Sequence[Span], text: EstonianText) -> Iterator[Span]:
-    """Names that their words alone tell: "Mari Liivapuu", "Keskkonnaministeerium", "Rehe Muuseum", "Hundikülas"."""
+    """Yield names that the model missed, by their words alone: "Mari Liivapuu", "Keskkonnaministeerium", "Rehe Muuseum"."""
     taken = {at for span in spans for at in range(span.first, span.end)}
     families = {lemma for span in spans if span.kind is NameKind.PERSON for lemma in text.lemmas(span.end - 1)}
     for at in range(len(text.tokens)):
@@ -237,9 +237,9 @@ def _missed_organisation(at: int, taken: set[int], text: EstonianText) -> Iterat
 
 
 def corrected(spans: Sequence[Span], text: EstonianText) -> list[Span]:
-    """The model's spans after all corrections."""
-    whole = [_trimmed(part, text) for span in spans for part in _parts(span, text)]
-    apart = [part for span in whole for part in _without_person(_grown(span, text), text)]
+    """Return the model's spans after all corrections."""
+    trimmed = [_trimmed(part, text) for span in spans for part in _split(span, text)]
+    apart = [part for span in trimmed for part in _without_person(_grown(span, text), text)]
     kept = without_overlaps(_relabelled(span, text) for span in apart)
     inner = {
         lemma

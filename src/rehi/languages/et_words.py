@@ -1,4 +1,4 @@
-"""Word lists that correct what a name stands for. They hold for whole words or whole parts of compounds."""
+"""Word lists of Estonian that decide the kind of a name. They hold for whole words or whole parts of compounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People's names: what is given and what is family."""
+"""Names of people, split into given and family name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_title(word: str) -> bool:
 
 
 def split_person(words: Sequence[str], is_given_name: Callable[[str], bool]) -> tuple[str, str]:
-    """Given and family name. A lone word is the family's unless it is known as a given name."""
+    """Return given and family name; a single word is the family name unless it is known as a given name."""
     if not words:
         return "", ""
     if len(words) == 1:

@@ -1,7 +1,7 @@
-"""Sentences: a text cut into sentences of tokens that know their place.
+"""Sentences: a text split into sentences, and these into tokens with their offsets.
 
 A line break ends a sentence, unless it looks like the soft wrap of a typeset page (PDF and plain text): a name may
-stand across it.
+go on in the next line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_TOKENS = 250
 
 
 class Token(NamedTuple):
-    """A word, number or sign, and where it stands."""
+    """A word, number or sign, and its offsets in the text."""
 
     text: str
     start: int
@@ -61,14 +61,14 @@ _SOFT_FROM, _SOFT_TO = 55, 130  # the widths of a typeset line
 
 
 def blocks(text: str, size: int) -> Iterator[list[list[Token]]]:
-    """The sentences in blocks of that many: what is tagged together, so that no text is too long."""
+    """Yield the sentences in blocks of ``size``, which are tagged together, so that no text is too long."""
     rows = sentences(text)
     while block := list(islice(rows, size)):
         yield block
 
 
-def _soft(before: str, after: str) -> bool:
-    """Whether the break between two lines is a mere wrap."""
+def _is_soft_wrap(before: str, after: str) -> bool:
+    """Whether the break between two lines is a soft wrap."""
     before, after = before.rstrip(), after.lstrip()
     if not before or not after or before[-1] in ".?!:;…|" or not after[0].isalpha():
         return False
@@ -77,12 +77,12 @@ def _soft(before: str, after: str) -> bool:
     return _SOFT_FROM <= len(before) <= _SOFT_TO
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Stretches that no sentence crosses."""
+def _stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of stretches of text that no sentence crosses."""
     begin = end = -1
     last = ""
     for line in _LINE.finditer(text):
-        if begin >= 0 and line.start() == end + 1 and _soft(last, line.group()):
+        if begin >= 0 and line.start() == end + 1 and _is_soft_wrap(last, line.group()):
             end = line.end()
         else:
             if begin >= 0:
@@ -94,7 +94,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(word: str, start: int) -> Iterator[Token]:
-    """A matched word as the tokens it is made of: "Mari's" is two, "lõppes.Siis" three."""
+    """Split a matched word into its tokens: "Mari's" is two, "lõppes.Siis" three."""
     suffix = _SUFFIX_S.search(word)
     if suffix and suffix.start():
         yield from _pieces(word[: suffix.start()], start)
@@ -147,25 +147,25 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
         yield held
 
 
-def _begins(token: Token) -> bool:
+def _may_begin_sentence(token: Token) -> bool:
     first = token.text[0]
     return not first.islower() and first not in ",;:)]}"
 
 
 def sentences(text: str) -> Iterator[list[Token]]:
-    """The sentences of a text, in order. Every token's text is what stands at its place.
+    """Yield the sentences of a text, in order; ``text[start:end]`` is each token's text.
 
-    Lone surrogates and NULs, which models written in C don't take, become U+FFFD; no place moves.
+    Lone surrogates and NULs, which models written in C don't take, become U+FFFD; offsets stay the same.
     """
     text = _UNSAFE.sub("\ufffd", text)
-    for start, end in _blocks(text):
+    for start, end in _stretches(text):
         sentence: list[Token] = []
         ended = False
         for token in _tokens(text, start, end):
             if ended and (token.text in _CLOSING and token.start == sentence[-1].end):
                 sentence.append(token)
                 continue
-            if (ended and _begins(token)) or len(sentence) >= MAX_TOKENS:
+            if (ended and _may_begin_sentence(token)) or len(sentence) >= MAX_TOKENS:
                 yield sentence
                 sentence = []
             sentence.append(token)

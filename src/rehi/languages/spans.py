@@ -1,4 +1,4 @@
-"""Spans: names as stretches of a text's tokens, before they become mentions."""
+"""Spans: names as ranges of a text's tokens, before they become mentions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from rehi.languages.sentences import Token
 
 KINDS = {"PER": NameKind.PERSON, "ORG": NameKind.ORGANISATION, "LOC": NameKind.PLACE}
 
-BREAKS = frozenset(";…|•·") | {"...", ".."}  # never inside a name: between cells, items, and where a text was cut
+BREAKS = frozenset(";…|•·") | {
+    "...",
+    "..",
+}  # never inside a name: they divide cells and items, or mark where a text was cut
 
 
 class Span(NamedTuple):
@@ -22,21 +25,24 @@ class Span(NamedTuple):
 
 
 def read_labels(labels: Iterable[str], words: Iterable[str], base: int) -> list[Span]:
-    """The spans that a sentence's labels (O, B-PER, I-PER …) describe; ``base`` is its first token's number."""
-    found: list[Span] = []
+    """Return the spans of a sentence, given its words and their labels (O, B-PER, I-PER …).
+
+    ``base`` is the number of its first token.
+    """
+    spans: list[Span] = []
     first, kind = -1, ""
-    told = ["O" if word in BREAKS else label for label, word in zip(labels, words, strict=True)]
-    for at, label in enumerate([*told, "O"], base):
+    clean_labels = ["O" if word in BREAKS else label for label, word in zip(labels, words, strict=True)]
+    for at, label in enumerate([*clean_labels, "O"], base):
         if first >= 0 and (label[:2] != "I-" or label[2:] != kind):
-            found.append(Span(first, at, KINDS[kind]))
+            spans.append(Span(first, at, KINDS[kind]))
             first = -1
         if first < 0 and label != "O":
             first, kind = at, label[2:]
-    return found
+    return spans
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order; of those that overlap the longest stays."""
+    """Return the spans in order; of those that overlap only the longest."""
     kept: list[Span] = []
     for span in sorted(spans, key=lambda each: (each.first, -each.end)):
         if not kept or span.first >= kept[-1].end:
@@ -47,5 +53,5 @@ def without_overlaps(spans: Iterable[Span]) -> list[Span]:
 
 
 def words_of(span: Span, tokens: Sequence[Token]) -> list[str]:
-    """The words of a span."""
+    """Return the words of a span."""
     return [token.text for token in tokens[span.first : span.end]]

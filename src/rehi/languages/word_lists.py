@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def word_list(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())

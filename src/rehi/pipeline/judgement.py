@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from rehi.archive import Archive, Kept, Torn
+from rehi.archive import Archive, KeptVisit, TornPart
 from rehi.errors import (
     AddressDenied,
     ArchiveError,
@@ -26,7 +26,7 @@ from rehi.errors import (
     Truncated,
     WrongType,
 )
-from rehi.fetch import PAGE_BYTES, is_page, is_wrong_type, looks_soft, promised_dataset, redirect_target
+from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
 from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
 from rehi.model.host import Probe
 from rehi.model.problem import Problem, Stage
@@ -83,8 +83,8 @@ class Judge:
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
         found = list(self.archive.recover(self.ledger.known_end))
-        self.ledger.note([complaint(item, now) for item in found if isinstance(item, Torn)])
-        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, Kept)])]
+        self.ledger.note([complaint(item, now) for item in found if isinstance(item, TornPart)])
+        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
         """A visit whose process was killed is remarked on as if it had lived."""
@@ -94,14 +94,14 @@ class Judge:
             before = self.ledger.versions(seen.url)[-1].media_type
         except NotFound:
             before = ""
-        if not promised_dataset(seen.url, before):
+        if not expects_file(seen.url, before):
             return seen
         with suppress(ArchiveError), self.archive.open_body(seen.body) as body:
             if is_page(body.read(PAGE_BYTES), declared=seen.media_type):
                 return replace(seen, remark=WrongType(A_PAGE))
         return seen
 
-    def remember(self, kept: Sequence[Kept]) -> list[Visited]:
+    def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
         """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
         digests = {item.digest for item in kept}
         bodies, dropped = dict(self.ledger.find_body(digests)), self.ledger.find_body(digests, dropped=True)
@@ -136,7 +136,7 @@ class Judge:
         if answer.status == NOT_MODIFIED and task.by_reference:
             return self._still_same(item, answer)
         _check_status(answer)
-        if item.probe is not None and looks_soft(answer, url=task.url, probe=item.probe):
+        if item.probe is not None and is_soft_404(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
         if task.by_reference and answer.digest == task.digest:
             return self._still_same(item, answer)
@@ -288,7 +288,7 @@ class Judge:
             return False
         return (now - since).total_seconds() >= self.settings.revisit.gone_after
 
-    def _enter(self, kept: Kept, body: RecordRef | None) -> Visited:
+    def _enter(self, kept: KeptVisit, body: RecordRef | None) -> Visited:
         """A visit that the archive remembers; its resource's history stays as it is, without this visit."""
         target = (normalise(kept.redirect_to) or "") if kept.status in REDIRECTS else ""
         outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
@@ -321,7 +321,7 @@ def _check_status(answer: Answer) -> None:
     raise BadStatus(said)
 
 
-def complaint(torn: Torn, now: datetime) -> Problem:
+def complaint(torn: TornPart, now: datetime) -> Problem:
     """A part of a file that can't be read, as it stands on the problems list."""
     place = (
         "was set aside in the folder torn" if torn.set_aside else "lies in the middle of the file and was left there"

@@ -13,14 +13,14 @@ from rehi.fetch import (
     ROBOTS_BYTES,
     Fetcher,
     front_url,
-    is_shell,
+    is_app_shell,
     parse_networks,
-    probe_of,
     probe_url,
+    read_probe,
     read_robots,
     robots_url,
 )
-from rehi.frontier import Agenda, Errand, Manners, Purpose, manners_of, zone_of
+from rehi.frontier import Agenda, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.problem import Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
@@ -49,7 +49,7 @@ class Visits:
         self._cdns = parse_networks(self._settings.cdns, setting="fetch.cdns")
         self._agenda = Agenda()
         self._courtesy = Courtesy(self._agenda, settings.fetch, settings.revisit)
-        self._fetcher: Fetcher[Errand] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
+        self._fetcher: Fetcher[PlannedRequest] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
         self._judge = Judge(rooms.archive, rooms.catalogue, settings=settings, time_zone=self._time_zone)
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
         self._finished: list[Finished] = []
@@ -104,13 +104,15 @@ class Visits:
                 now=now,
             )
             self._courtesy.obey(lease)
-            self._agenda.meet(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
+            self._agenda.note_address(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
         self._frontier_dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
         return False
 
-    def _manners(self, lease: HostLease, orders: HostOrders) -> Manners:
-        return manners_of(lease.origin, orders, settings=self._settings, time_zone=self._time_zone, strain=lease.strain)
+    def _manners(self, lease: HostLease, orders: HostOrders) -> Politeness:
+        return politeness_for(
+            lease.origin, orders, settings=self._settings, time_zone=self._time_zone, strain=lease.strain
+        )
 
     def _renew(self, now: datetime) -> None:
         if len(self._agenda) and now - self._renewed_at > timedelta(seconds=LEASE_SECONDS / 3):
@@ -128,7 +130,7 @@ class Visits:
         for lease in self._agenda.leases if ordered else ():
             if (orders := ordered.get(lease.host_id)) is not None:
                 manners = self._manners(lease, orders)
-                self._agenda.change_manners(lease.host_id, manners, now=now)
+                self._agenda.change_politeness(lease.host_id, manners, now=now)
                 if manners.left_alone:
                     left_alone.add(lease.host_id)
                     self._courtesy.forget(lease.host_id)
@@ -152,7 +154,7 @@ class Visits:
             self._arrive(errand, visit, self._clock())
         return False
 
-    def _set_out(self, errand: Errand, now: datetime) -> None:
+    def _set_out(self, errand: PlannedRequest, now: datetime) -> None:
         lease, task = errand.lease, errand.task
         if errand.purpose is Purpose.ROBOTS:
             self._fetcher.submit(errand, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
@@ -172,7 +174,7 @@ class Visits:
             self._finish(errand, task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied))
             self._agenda.done(errand, now=now, seconds=None)
 
-    def _arrive(self, errand: Errand, visit: Visit, now: datetime) -> None:
+    def _arrive(self, errand: PlannedRequest, visit: Visit, now: datetime) -> None:
         lease = errand.lease
         address = visit.answer.address if visit.answer else ""
         if errand.task is not None:
@@ -183,10 +185,10 @@ class Visits:
         else:
             self._learn_errors(errand, visit, now)
             self._courtesy.react(lease, visit, now)
-        if self._agenda.meet(lease, address, shared=self._shares_pace(address), now=now):
+        if self._agenda.note_address(lease, address, shared=self._shares_pace(address), now=now):
             self._agenda.done(errand, now=now, seconds=visit.seconds)
 
-    def _learn_rules(self, errand: Errand, visit: Visit, now: datetime) -> None:
+    def _learn_rules(self, errand: PlannedRequest, visit: Visit, now: datetime) -> None:
         lease = errand.lease
         robots = read_robots(visit, now, before=lease.robots)
         rules = self._courtesy.learn_rules(lease, robots, now)
@@ -199,21 +201,21 @@ class Visits:
             self._finish(errand, first, failed)
             self._courtesy.wait_for_rules(lease, robots, visit, why=str(error), now=now)
 
-    def _learn_errors(self, errand: Errand, visit: Visit, now: datetime) -> None:
+    def _learn_errors(self, errand: PlannedRequest, visit: Visit, now: datetime) -> None:
         """What the host shows for what it doesn't have; if that pretends to be a page, its front page is looked at too."""
         lease = errand.lease
         probe = self._courtesy.probes.get(lease.host_id)
         if errand.purpose is Purpose.PROBE:
-            probe = probe_of(visit, now=now)
+            probe = read_probe(visit, now=now)
             if probe.likeness:
                 self._agenda.ask_first(lease, Purpose.FRONT)
-        elif is_shell(visit, probe=probe) and probe is not None:
+        elif is_app_shell(visit, probe=probe) and probe is not None:
             probe = replace(probe, likeness=b"")
         if probe is not None:
             self._courtesy.probes[lease.host_id] = probe
             self._profiles.append(HostProfile(host_id=lease.host_id, probe=probe))
 
-    def _finish(self, errand: Errand, task: VisitTask, visit: Visit) -> None:
+    def _finish(self, errand: PlannedRequest, task: VisitTask, visit: Visit) -> None:
         self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
         self._finished_bytes += visit.answer.size if visit.answer else 0
 

@@ -52,8 +52,8 @@ class Shelf(Protocol):
 class ShelfEngine(Shelf, Protocol):
     """A shelf as the wiring has it: opened, looked after and closed."""
 
-    def carry(self, report: Report) -> None:
-        """Begin to bring sealed files to where they stay; what goes wrong with it is reported. EngineError if it can't be used."""
+    def start_uploads(self, report: Report) -> None:
+        """Begin to bring sealed files to where they stay, and report what goes wrong with it; EngineError if it can't be used."""
 
     def check(self) -> str:
         """Return one line on the place; an error says what is wrong there."""

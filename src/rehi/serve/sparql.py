@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from rehi.app import House
-from rehi.graph import choose, kind_of, media_type_for
+from rehi.graph import choose_media_type, media_type_for, query_kind
 from rehi.ports import QueryAnswer
 from rehi.serve import pages
 
@@ -29,7 +29,7 @@ async def answer(request: Request) -> Response:
     accept = request.headers.get("accept", "*/*")
     if "text/html" in accept and not form:
         return await run_in_threadpool(pages.sparql_page, request, query)
-    media_type = media_type_for(form, query) if form else choose(accept, kind_of(query))
+    media_type = media_type_for(form, query) if form else choose_media_type(accept, query_kind(query))
     if media_type is None:
         raise HTTPException(406, "the answer can be had as SPARQL JSON, XML, CSV and TSV, or as Turtle and N-Triples")
     house: House = request.app.state.house

@@ -1,4 +1,4 @@
-"""An answer: a visit's exchange as it is read back from the archive, whichever way it was kept."""
+"""An answer: the exchange of a visit as it is read from the archive, whole, as a revisit or as a delta."""
 
 from __future__ import annotations
 
@@ -24,59 +24,64 @@ _TRIES = 64  # places in them that look like a member
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The request that was answered: its head, and its record where it has one of its own."""
+class KeptRequest:
+    """The head of a request, and its record if it has one of its own."""
 
     head: bytes
     raw: bytes = b""  # the record, compressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """What the record of a visit says."""
+class KeptAnswer:
+    """The answer of a visit as its record has it."""
 
     ref: RecordRef
     fields: RecordFields
-    http: HttpHead | None  # None for what did not come by HTTP
-    request: Request | None
-    body: bytes | None = None  # where it is in memory anyway
+    http: HttpHead | None  # None if it did not come by HTTP
+    request: KeptRequest | None
+    body: bytes | None = None  # if it is in memory anyway
 
     @property
     def record_id(self) -> str:
-        """The record's name."""
+        """The WARC-Record-ID."""
         return self.fields.get("WARC-Record-ID")
 
     @property
     def media_type(self) -> str:
-        """The type as it was declared."""
+        """The media type as it was declared."""
         return self.http.header("Content-Type") if self.http else self.fields.get("Content-Type")
 
     def open(self, shelf: Shelf) -> BinaryIO:
-        """The body that the record itself holds."""
+        """Return a stream of the body in the record itself."""
         return open_body(shelf, self.ref) if self.body is None else io.BytesIO(self.body)
 
 
-def read_answer(shelf: Shelf, ref: RecordRef) -> Answered:
-    """The answer of a record, without its body unless that comes with it: a small one is read in one go."""
+def read_answer(shelf: Shelf, ref: RecordRef) -> KeptAnswer:
+    """Return the answer of a record; its body only if it is small, and so in memory anyway."""
     link = read_at_once(shelf, ref)
     fields = link.fields if link else read_fields_of(shelf, ref)
     if fields.kind == DELTA:
         content = read_version(shelf, ref, link=link)
-        request = Request(content.request) if content.request else None
-        return Answered(ref=ref, fields=content.fields, http=content.http, request=request, body=content.body)
+        request = KeptRequest(content.request) if content.request else None
+        return KeptAnswer(ref=ref, fields=content.fields, http=content.http, request=request, body=content.body)
     if link is not None and holds_answer(fields):
         http, used = read_http_head(io.BytesIO(link.block), len(link.block))
         payload = link.block[used:]
         body = payload if fields.payload_digest == digest_of(payload) else None
-        return Answered(ref=ref, fields=fields, http=http, request=find_request(shelf, ref, fields), body=body)
-    said = read_headers(shelf, ref)
-    return Answered(ref=ref, fields=said.fields, http=said.http, request=find_request(shelf, ref, said.fields))
+        return KeptAnswer(ref=ref, fields=fields, http=http, request=find_request(shelf, ref, fields), body=body)
+    headers = read_headers(shelf, ref)
+    return KeptAnswer(
+        ref=ref, fields=headers.fields, http=headers.http, request=find_request(shelf, ref, headers.fields)
+    )
 
 
-def find_request(shelf: Shelf, ref: RecordRef, answer: RecordFields) -> Request | None:
-    """The request that lies right before an answer, where ours are, or right after it, where other crawlers put them."""
+def find_request(shelf: Shelf, ref: RecordRef, answer: RecordFields) -> KeptRequest | None:
+    """Return the request of an answer: right before it in files of ours, right after it in those of some other crawlers.
+
+    None if there is none.
+    """
     if isinstance(shelf, FollowingShelf):
-        ref = shelf.find(ref) or ref  # what lies beside it was moved with it
+        ref = shelf.find(ref) or ref  # the records beside it were moved with it
     for near in _NEAR:
         start = max(0, ref.offset - near)
         before = _read(shelf, RecordRef(ref.file, start, ref.offset - start))
@@ -85,8 +90,8 @@ def find_request(shelf: Shelf, ref: RecordRef, answer: RecordFields) -> Request 
             place = before.rfind(_MAGIC, 0, place)
             if place < 0:
                 break
-            if found := _request_in(before[place:], answer, whole=True):
-                return found
+            if request := _request_in(before[place:], answer, whole=True):
+                return request
         if start == 0:
             break
     size = next((size for name, size in shelf.files() if name == ref.file), 0)
@@ -101,8 +106,8 @@ def _read(shelf: Shelf, ref: RecordRef) -> bytes:
         return stream.read(ref.length)
 
 
-def _request_in(raw: bytes, answer: RecordFields, *, whole: bool) -> Request | None:
-    """The request of an answer, if the bytes begin with its record; if it must be ``whole``, with nothing after it."""
+def _request_in(raw: bytes, answer: RecordFields, *, whole: bool) -> KeptRequest | None:
+    """Return the request of an answer, if the bytes begin with its record; with ``whole``, nothing may follow it."""
     from isal import isal_zlib
 
     member = isal_zlib.decompressobj(GZIP)
@@ -120,36 +125,36 @@ def _request_in(raw: bytes, answer: RecordFields, *, whole: bool) -> Request | N
     )
     if fields.kind != "request" or not together or lines.read() != b"\r\n\r\n":
         return None
-    return Request(block, raw[: len(raw) - len(member.unused_data)])
+    return KeptRequest(block, raw[: len(raw) - len(member.unused_data)])
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What a body came to when it was read to its end."""
+class BodyDigests:
+    """The size and the digests of a body."""
 
     size: int
     digest: Digest
     block_digest: Digest  # of the HTTP head and the body
 
 
-def measure(body: BinaryIO, *, head: bytes = b"") -> Measured:
-    """Read a body to its end; RecordDamaged if it is not as it was written."""
+def digest_body(body: BinaryIO, *, head: bytes = b"") -> BodyDigests:
+    """Read a body to its end, and return its size and digests; RecordDamaged if it is not as it was written."""
     size, payload, block = 0, sha256(), sha256(head)
     with body:
         for chunk in chunks_of(body):
             size += len(chunk)
             payload.update(chunk)
             block.update(chunk)
-    return Measured(size, Digest(f"sha256:{payload.hexdigest()}"), Digest(f"sha256:{block.hexdigest()}"))
+    return BodyDigests(size, Digest(f"sha256:{payload.hexdigest()}"), Digest(f"sha256:{block.hexdigest()}"))
 
 
-def check_body(found: Digest, size: int, *, digest: Digest, wanted: int) -> None:
-    """RecordDamaged if a body is not the one that the catalogue speaks of."""
-    if found != digest or size != wanted:
-        raise RecordDamaged(f"the bytes are not those of {digest}")
+def check_body(digest: Digest, size: int, *, expected_digest: Digest, expected_size: int) -> None:
+    """Raise RecordDamaged if a body does not have the digest and size that the catalogue knows."""
+    if digest != expected_digest or size != expected_size:
+        raise RecordDamaged(f"the bytes are not those of {expected_digest}")
 
 
 def chunks_of(stream: BinaryIO) -> Iterator[bytes]:
-    """All that a stream has."""
+    """Yield all bytes of a stream, in chunks."""
     while chunk := stream.read(CHUNK):
         yield chunk

@@ -1,4 +1,4 @@
-"""A destination: an export is made beside it and comes to its place when it is whole, or not at all."""
+"""A destination: an export is made beside it, and moved there when it is complete."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tempfile import mkdtemp
 
 from rehi.errors import DiskFull, UserError
 
-MARK = "export.json"  # in each folder that is an export: only such a one is ever replaced
+MARK = "export.json"  # the file that marks a folder as an export; only such a folder is ever replaced
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where an export is made."""
+    """The temporary folder in which an export is made."""
 
-    target: Path  # a folder that is there, or a file that is to be made
-    spool: Path  # a folder for what is needed meanwhile
+    target: Path  # a folder that exists, or a file that is to be made
+    spool: Path  # a folder for temporary files
 
 
 @contextmanager
 def export_folder(dest: Path, *, force: bool) -> Iterator[Workplace]:
-    """A new folder that becomes ``dest`` at the end; what was there is replaced only if it is an older export."""
+    """Give a new folder that is moved to ``dest`` at the end; only an older export is replaced there."""
     place = _absolute(dest)
     if place.is_dir():
         _check_replaceable(place, force=force)
@@ -51,7 +51,7 @@ def export_folder(dest: Path, *, force: bool) -> Iterator[Workplace]:
 
 @contextmanager
 def export_package(dest: Path, *, force: bool) -> Iterator[Workplace]:
-    """A new file that becomes ``dest`` at the end."""
+    """Give a new file that is moved to ``dest`` at the end."""
     place = _absolute(dest)
     if place.is_dir():
         raise UserError(f"{dest} is a folder; name a file, as in {dest / 'export.wacz'}")
@@ -64,9 +64,9 @@ def export_package(dest: Path, *, force: bool) -> Iterator[Workplace]:
         work.target.replace(place)
 
 
-def mark_folder(folder: Path, said: dict[str, object]) -> None:
-    """Say in the folder what it is."""
-    text = json.dumps({"rehi_export": 1, **said}, indent=2, ensure_ascii=False)
+def mark_folder(folder: Path, facts: dict[str, object]) -> None:
+    """Write the mark of an export into its folder, with facts about it."""
+    text = json.dumps({"rehi_export": 1, **facts}, indent=2, ensure_ascii=False)
     (folder / MARK).write_text(text, encoding="utf-8", errors="replace")
 
 
@@ -80,17 +80,17 @@ def _workplace(place: Path) -> Iterator[Workplace]:
         spool.mkdir()
         yield Workplace(part / "made", spool)
     except OSError as error:
-        raise translated(error, place) from error
+        raise translate_os_error(error, place) from error
     finally:
         if part is not None:
             shutil.rmtree(part, ignore_errors=True)
 
 
-def translated(error: OSError, place: Path) -> UserError:
-    """What the system says in a sentence of ours."""
+def translate_os_error(error: OSError, path: Path) -> UserError:
+    """Return the error of ours for an OSError at a path."""
     if error.errno in _FULL:
-        return DiskFull(f"the disk of {place} is full; nothing was left there: make room and start again")
-    return UserError(f"{place} can't be written: {error.strerror or error}")
+        return DiskFull(f"the disk of {path} is full; nothing was left there: make room and start again")
+    return UserError(f"{path} can't be written: {error.strerror or error}")
 
 
 def _absolute(dest: Path) -> Path:
@@ -101,8 +101,8 @@ def _absolute(dest: Path) -> Path:
         place.lstat()
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except OSError as error:  # such a name can't be, which is better known before than after the work
-        raise translated(error, place) from error
+    except OSError as error:  # an impossible name, which is better reported before the work than after it
+        raise translate_os_error(error, place) from error
     return place
 
 

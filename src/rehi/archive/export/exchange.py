@@ -1,4 +1,4 @@
-"""An exchange on its way out: the records of one capture in plain WARC 1.1, checked before the first byte is written."""
+"""An exchange for export: the records of one capture in plain WARC 1.1, checked before the first byte is written."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from rehi.archive.cdxj import REVISIT
 from rehi.archive.exchange import NOT_MODIFIED
-from rehi.archive.export.answer import Answered, check_body, chunks_of, measure, read_answer
-from rehi.archive.export.written import Original
+from rehi.archive.export.answer import KeptAnswer, check_body, chunks_of, digest_body, read_answer
+from rehi.archive.export.written_bodies import Original
 from rehi.archive.http_head import HttpHead, write_head
 from rehi.archive.record import block_fields, field_lines, pack_record, record_id, stream_record, warc_date
 from rehi.model.capture import Capture
@@ -26,25 +26,25 @@ _OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
-    """Two records as they are written, and what an index says of the second."""
+class ExportRecords:
+    """A request and an answer record as they are written, and what the index says of the answer."""
 
     request: bytes  # empty if it is not known
     answer: Iterable[bytes]
     mime: str
     status: int
     digest: str
-    original: Original | None  # what later ones with the same body may refer to
+    original: Original | None  # the record to which later ones with the same body may refer
 
 
 class Expander:
-    """Makes plain records of captures, whichever way they were kept."""
+    """Makes plain WARC records of captures, whether they were kept whole, as revisits or as deltas."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    def expand(self, capture: Capture, *, original: Original | None) -> Outgoing:
-        """The records of a capture: a revisit if its body is in the export already, else the whole answer."""
+    def expand(self, capture: Capture, *, original: Original | None) -> ExportRecords:
+        """Return the records of a capture: a revisit if its body is in the export already, else the whole answer."""
         own = read_answer(self._shelf, capture.record)
         if original is not None and capture.digest is not None and own.http is not None:
             return _revisit(capture, own, own.http, capture.digest, original)
@@ -52,8 +52,8 @@ class Expander:
             return self._copied(capture, own)
         return self._whole(capture, own)
 
-    def _may_be_copied(self, capture: Capture, own: Answered) -> bool:
-        """Whether the record is what would be written anyway."""
+    def _may_be_copied(self, capture: Capture, own: KeptAnswer) -> bool:
+        """Whether the record can be copied as it is."""
         same = own.fields.get("WARC-Target-URI") == capture.url and own.fields.at == capture.at
         if (
             not same
@@ -64,18 +64,18 @@ class Expander:
         with self._shelf.open(replace(own.ref, length=min(own.ref.length, len(_MAGIC)))) as stream:
             return stream.read(len(_MAGIC)) == _MAGIC
 
-    def _copied(self, capture: Capture, own: Answered) -> Outgoing:
-        found = measure(own.open(self._shelf))
+    def _copied(self, capture: Capture, own: KeptAnswer) -> ExportRecords:
+        digests = digest_body(own.open(self._shelf))
         if capture.digest is not None:
-            check_body(found.digest, found.size, digest=capture.digest, wanted=capture.size)
+            check_body(digests.digest, digests.size, expected_digest=capture.digest, expected_size=capture.size)
         request = own.request
         raw = request.raw or _request(request.head, capture, own, own.record_id) if request else b""
-        return Outgoing(
+        return ExportRecords(
             request=raw,
             answer=self._raw(own.ref),
             mime=own.media_type,
             status=own.http.status if own.http else _OK,
-            digest=found.digest,
+            digest=digests.digest,
             original=Original(own.record_id, capture.url, own.fields.get("WARC-Date"), warc_date(capture.at)),
         )
 
@@ -83,8 +83,8 @@ class Expander:
         with self._shelf.open(ref) as stream:
             yield from chunks_of(stream)
 
-    def _whole(self, capture: Capture, own: Answered) -> Outgoing:
-        """A response of its own, as when it was kept as a delta, or repeats what is not in this export."""
+    def _whole(self, capture: Capture, own: KeptAnswer) -> ExportRecords:
+        """Return a whole response, as for a delta or for a revisit of a body that is not in this export."""
         own, holder = self._with_body(capture, own)
         kind = "response" if own.http else "resource"
         name = _name(kind, capture)
@@ -92,46 +92,46 @@ class Expander:
         def opened() -> BinaryIO:
             return holder.open(self._shelf)
 
-        size = measure(opened()).size if capture.digest is None else capture.size
+        size = digest_body(opened()).size if capture.digest is None else capture.size
         head = write_head(own.http, size=size) if own.http else b""
-        found = measure(opened(), head=head)
-        check_body(found.digest, found.size, digest=capture.digest or found.digest, wanted=size)
+        digests = digest_body(opened(), head=head)
+        check_body(digests.digest, digests.size, expected_digest=capture.digest or digests.digest, expected_size=size)
         fields = (
             ("WARC-Type", kind),
             ("WARC-Record-ID", name),
             *_event(capture, own),
-            ("WARC-Payload-Digest", found.digest),
-            ("WARC-Block-Digest", found.block_digest),
+            ("WARC-Payload-Digest", digests.digest),
+            ("WARC-Block-Digest", digests.block_digest),
             ("Content-Type", "application/http; msgtype=response" if own.http else capture.media_type),
-            ("Content-Length", str(len(head) + found.size)),
+            ("Content-Length", str(len(head) + digests.size)),
         )
-        return Outgoing(
+        return ExportRecords(
             request=_request(own.request.head, capture, own, name) if own.request else b"",
             answer=_streamed(field_lines(fields), head, opened),
             mime=own.media_type,
             status=own.http.status if own.http else _OK,
-            digest=found.digest,
+            digest=digests.digest,
             original=Original(name, capture.url, warc_date(capture.at), warc_date(capture.at)),
         )
 
-    def _with_body(self, capture: Capture, own: Answered) -> tuple[Answered, Answered]:
-        """The answer with a head that goes with its body, and the one that holds the body."""
+    def _with_body(self, capture: Capture, own: KeptAnswer) -> tuple[KeptAnswer, KeptAnswer]:
+        """Return the answer with a head that describes its body, and the answer whose record has the body."""
         if own.fields.kind != "revisit" or capture.body is None:
             return own, own
         holder = read_answer(self._shelf, capture.body)
         if own.http is None or own.http.status != NOT_MODIFIED or holder.http is None:
             return own, holder
-        # "Not modified" has no body: what was there is told with the head of the version that it confirms.
+        # "Not modified" has no body: it is exported with the head of the version that it confirms.
         return replace(own, http=_typed(holder.http, capture.media_type)), holder
 
 
 def _typed(head: HttpHead, media_type: str) -> HttpHead:
-    """The head with the type that was declared at this URL; the bytes may have come from another one."""
+    """Return the head with the media type that was declared at this URL; the body may have come from another one."""
     kept = [(name, value) for name, value in head.headers if name.lower() != "content-type"]
     return replace(head, headers=(*([("Content-Type", media_type)] if media_type else []), *kept))
 
 
-def _revisit(capture: Capture, own: Answered, http: HttpHead, digest: Digest, original: Original) -> Outgoing:
+def _revisit(capture: Capture, own: KeptAnswer, http: HttpHead, digest: Digest, original: Original) -> ExportRecords:
     unmodified = http.status == NOT_MODIFIED
     block = write_head(http, size=None if unmodified else capture.size)
     name = _name("revisit", capture)
@@ -146,7 +146,7 @@ def _revisit(capture: Capture, own: Answered, http: HttpHead, digest: Digest, or
         ("WARC-Payload-Digest", digest),
         *block_fields(block, "application/http; msgtype=response"),
     )
-    return Outgoing(
+    return ExportRecords(
         request=_request(own.request.head, capture, own, name) if own.request else b"",
         answer=[pack_record(field_lines(fields), block)],
         mime=REVISIT,
@@ -156,7 +156,7 @@ def _revisit(capture: Capture, own: Answered, http: HttpHead, digest: Digest, or
     )
 
 
-def _request(head: bytes, capture: Capture, own: Answered, answer_id: str) -> bytes:
+def _request(head: bytes, capture: Capture, own: KeptAnswer, answer_id: str) -> bytes:
     fields = (
         ("WARC-Type", "request"),
         ("WARC-Record-ID", _name("request", capture)),
@@ -171,7 +171,7 @@ def _name(kind: str, capture: Capture) -> str:
     return record_id("export", kind, warc_date(capture.at), capture.url)
 
 
-def _event(capture: Capture, own: Answered) -> Headers:
+def _event(capture: Capture, own: KeptAnswer) -> Headers:
     copied = tuple((name, value) for name in _COPIED if (value := own.fields.get(name)))
     return (("WARC-Date", warc_date(capture.at)), ("WARC-Target-URI", capture.url), *copied)
 

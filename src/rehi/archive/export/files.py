@@ -1,4 +1,4 @@
-"""Files in folders: ``<date>/<host>/<hash of the URL>``, and a table that says what each one is."""
+"""Files in folders: ``<date>/<host>/<hash of the URL>``, and a table that describes each of them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rehi.model.version import Digest
 from rehi.ports import Shelf
 
 _COLUMNS = ("url", "time", "outcome", "status", "type", "digest", "size", "path")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a table program would obey
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # cells that begin so are run by spreadsheet programs
 _HOST = 200  # characters; a name in a folder can have 255 bytes
 
 
 class FileExport:
-    """Each version as a file; visits that found it again point to the same one."""
+    """Writes each version as a file; later visits with the same bytes point to the same file."""
 
     INDEX = "index.csv"
 
@@ -38,7 +38,7 @@ class FileExport:
         self._taken: set[str] = set()  # by this URL
 
     def add(self, capture: Capture) -> None:
-        """Write a capture, unless a file of the same URL has its bytes already."""
+        """Write the row of a capture, and its file unless one of the same URL has its bytes already."""
         if capture.url != self._url:  # captures come URL by URL
             self._url, self._paths, self._taken = capture.url, {}, set()
         if capture.dropped:
@@ -53,29 +53,29 @@ class FileExport:
             return
         self._exported.captures += 1
         moment, media_type = warc_date(capture.at), _harmless(capture.media_type)
-        said = (capture.url, moment, capture.outcome.value, capture.status, media_type)
-        self._table.writerow((*said, capture.digest or "", capture.size, path))
+        row = (capture.url, moment, capture.outcome.value, capture.status, media_type)
+        self._table.writerow((*row, capture.digest or "", capture.size, path))
 
     def finish(self) -> None:
-        """Make the table whole."""
+        """Complete the table."""
         self._index.close()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the table."""
         self._index.close()
 
     def _write(self, capture: Capture, digest: Digest) -> str:
         path = self._path(capture)
         target = self._folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        size, found = 0, sha256()
+        size, sha = 0, sha256()
         try:
             with open_body(self._shelf, capture.body or capture.record) as body, target.open("xb") as file:
                 for chunk in chunks_of(body):
                     file.write(chunk)
-                    found.update(chunk)
+                    sha.update(chunk)
                     size += len(chunk)
-            check_body(Digest(f"sha256:{found.hexdigest()}"), size, digest=digest, wanted=capture.size)
+            check_body(Digest(f"sha256:{sha.hexdigest()}"), size, expected_digest=digest, expected_size=capture.size)
         except ArchiveError:
             target.unlink(missing_ok=True)
             raise
@@ -85,17 +85,19 @@ class FileExport:
         return path
 
     def _path(self, capture: Capture) -> str:
-        """A name that is free: a second version of the same day has its time in it."""
+        """Return a path that is free: that of a second version of the same day has its time in it."""
         name = sha224(capture.url.encode("utf-8", "surrogatepass")).hexdigest()
         start = f"{capture.at:%Y-%m-%d}/{_host(capture.url)}/{name}"
-        ways = (start, f"{start}-{capture.at:%H%M%S}", f"{start}-{capture.at:%H%M%S%f}")
-        path = next(way for way in ways if way not in self._taken)  # no two visits have the same microsecond
+        candidates = (start, f"{start}-{capture.at:%H%M%S}", f"{start}-{capture.at:%H%M%S%f}")
+        path = next(
+            candidate for candidate in candidates if candidate not in self._taken
+        )  # no two visits have the same microsecond
         self._taken.add(path)
         return path
 
 
 def _host(url: str) -> str:
-    """The host and its port as the name of a folder."""
+    """Return the host and port of a URL as the name of a folder."""
     try:
         place = urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:

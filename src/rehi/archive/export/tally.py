@@ -1,4 +1,4 @@
-"""A tally: what an export has come to so far."""
+"""A tally: what an export has written and left out so far."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Exported:
     """How much was written, and what had to be left out."""
 
     captures: int = 0
-    counts: Counter[str] = field(default_factory=Counter)  # what they became: whole, revisits, redirects
-    bytes: int = 0  # as they lie in the export
-    files: list[str] = field(default_factory=list)  # that hold the captures; the first ones, where they are many
+    counts: Counter[str] = field(default_factory=Counter)  # captures by kind: whole, revisits, redirects
+    bytes: int = 0  # of the files in the export
+    files: list[str] = field(default_factory=list)  # that hold the captures; only the first ones if there are many
     dropped: int = 0  # left out, since a rule has dropped their bytes
     unreadable: int = 0  # left out, since they are damaged or not here
     reasons: list[str] = field(default_factory=list)  # of the first of those
 
     def leave_out(self, capture: Capture, error: RehiError | None = None) -> None:
-        """A capture is not in the export; without an error, its bytes were dropped."""
+        """Count a capture that is not in the export: unreadable if there is an error, else dropped."""
         if error is None:
             self.dropped += 1
             return

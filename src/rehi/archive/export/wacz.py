@@ -1,4 +1,4 @@
-"""WACZ 1.1.1: plain WARC, its index and a list of pages in one zip that a browser can read from anywhere in it."""
+"""WACZ 1.1.1: plain WARC, its index and a list of pages in one zip, of which browsers can read any part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, cast
 
 from rehi.archive.export.tally import Exported
-from rehi.archive.export.warc import Statement, WarcExport
+from rehi.archive.export.warc import ExportInfo, WarcExport
 from rehi.archive.member import CHUNK, pack
 from rehi.archive.record import record_id, warc_date
 from rehi.model.capture import Capture
@@ -22,13 +22,13 @@ from rehi.model.visit import Outcome
 from rehi.ports import Shelf
 
 VERSION = "1.1.1"
-_LINES = 3_000  # of the index in one gzip member: as much as a reader must fetch to find one
+_LINES = 3_000  # of the index in one gzip member, which a reader must fetch as a whole
 _INDEX = "index.cdx.gz"
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class WaczExport:
-    """One zip, written from front to back."""
+    """Writes captures into one WACZ file."""
 
     def __init__(
         self,
@@ -36,15 +36,15 @@ class WaczExport:
         target: Path,
         *,
         spool: Path,
-        statement: Statement,
+        info: ExportInfo,
         file_bytes: int,
         exported: Exported,
         title_of: Callable[[Capture], str],
     ) -> None:
-        self._statement, self._exported, self._title_of = statement, exported, title_of
-        self._package = _Package(target, made_at=statement.made_at)
+        self._info, self._exported, self._title_of = info, exported, title_of
+        self._package = _ZipPackage(target, made_at=info.made_at)
         self._warcs = WarcExport(
-            shelf, self._package, folder="archive/", spool=spool, statement=statement,
+            shelf, self._package, folder="archive/", spool=spool, info=info,
             file_bytes=file_bytes, exported=exported,
         )  # fmt: skip
         self._pages = TemporaryFile(dir=spool)  # noqa: SIM115 - closed by close()
@@ -52,7 +52,7 @@ class WaczExport:
         self._write_page({"format": "json-pages-1.0", "id": "pages", "title": "All pages"})
 
     def add(self, capture: Capture) -> None:
-        """Write a capture; each version of a web page is listed."""
+        """Write a capture; each version of a web page is added to the list of pages."""
         essence = capture.media_type.partition(";")[0].strip().lower()
         if not self._warcs.add(capture) or capture.outcome is not Outcome.NEW or essence not in _HTML:
             return
@@ -63,7 +63,7 @@ class WaczExport:
         self._main = self._main or (capture.url, moment)
 
     def finish(self) -> None:
-        """Write the index, the pages and what says what there is."""
+        """Write the index, the list of pages and the description of the package."""
         self._warcs.finish()
         package = self._package
         places: list[str] = []
@@ -82,7 +82,7 @@ class WaczExport:
         package.finish()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close all files."""
         self._warcs.close()
         self._pages.close()
         self._package.close()
@@ -91,41 +91,41 @@ class WaczExport:
         self._pages.write(json.dumps(page).encode() + b"\n")
 
     def _describe(self) -> dict[str, object]:
-        said = self._statement
+        info = self._info
         main = {} if self._main is None else {"mainPageUrl": self._main[0], "mainPageDate": self._main[1]}
         return {
             "profile": "data-package",
             "wacz_version": VERSION,
-            "title": said.title,
-            "description": said.description,
-            "created": _moment(said.made_at),
-            "software": said.software,
+            "title": info.title,
+            "description": info.description,
+            "created": _moment(info.made_at),
+            "software": info.software,
             **main,
             "resources": self._package.resources,
         }
 
 
 def write_in_blocks(lines: Iterable[str], index: BinaryIO) -> Iterator[str]:
-    """Write the lines as gzip members, one after the other; where each begins, and with which line."""
-    rest, offset = iter(lines), 0
+    """Write lines as gzip members, one after the other; yield for each where it begins, and with which line."""
+    left, offset = iter(lines), 0
     meta = {"format": "cdxj-gzip-1.0", "filename": _INDEX}
     yield f"!meta 0 {json.dumps(meta)}\n"
-    while block := list(islice(rest, _LINES)):
+    while block := list(islice(left, _LINES)):
         packed = pack("".join(f"{line}\n" for line in block).encode())
         index.write(packed)
         key, moment, _ = block[0].split(" ", 2)
-        place = {
+        entry = {
             "offset": offset,
             "length": len(packed),
             "digest": f"sha256:{sha256(packed).hexdigest()}",
             "filename": _INDEX,
         }
-        yield f"{key} {moment} {json.dumps(place)}\n"
+        yield f"{key} {moment} {json.dumps(entry)}\n"
         offset += len(packed)
 
 
-class _Package:
-    """A zip, and the list of what is in it. Files are stored as they are, so that they can be read from any place."""
+class _ZipPackage:
+    """A zip, and the list of its files. They are stored uncompressed, so that any part of them can be read."""
 
     def __init__(self, target: Path, *, made_at: datetime) -> None:
         self._zip = zipfile.ZipFile(target, "x", allowZip64=True)
@@ -133,36 +133,36 @@ class _Package:
         self.resources: list[dict[str, str | int]] = []
 
     def open(self, name: str, *, deflate: bool = False) -> BinaryIO:
-        """The next file; only one at a time."""
+        """Return the next file to write; only one at a time."""
         entry = zipfile.ZipInfo(name, self._date)
         entry.compress_type = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
         entry.external_attr = 0o644 << 16
-        return cast("BinaryIO", _Entry(self._zip.open(entry, "w", force_zip64=not deflate), name, self.resources))
+        return cast("BinaryIO", _ZipEntry(self._zip.open(entry, "w", force_zip64=not deflate), name, self.resources))
 
     def write(self, name: str, content: bytes) -> None:
-        """A small file."""
+        """Write a small file."""
         with self.open(name) as entry:
             entry.write(content)
 
     def finish(self) -> None:
-        """Make the zip whole."""
+        """Complete the zip."""
         self._zip.close()
 
     def close(self) -> None:
-        """Give the file back, whole or not."""
+        """Close the file, complete or not."""
         with suppress(OSError, ValueError):
             self._zip.close()
 
 
-class _Entry:
-    """A file that is written into the zip, counted and hashed as it goes by."""
+class _ZipEntry:
+    """A file that is written into the zip, counted and hashed meanwhile."""
 
     def __init__(self, stream: object, name: str, resources: list[dict[str, str | int]]) -> None:
         self._stream = cast("BinaryIO", stream)
         self._name, self._resources = name, resources
         self._hash, self._size = sha256(), 0
 
-    def __enter__(self) -> _Entry:
+    def __enter__(self) -> _ZipEntry:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""Plain WARC 1.1: captures as records in files of a size, and the lines of their index."""
+"""Plain WARC 1.1: captures as records in files of a limited size, and the lines of their index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol
 from rehi.archive.cdxj import REVISIT, SortedLines, cdxj_line
 from rehi.archive.export.exchange import Expander
 from rehi.archive.export.tally import Exported
-from rehi.archive.export.written import Written
+from rehi.archive.export.written_bodies import WrittenBodies
 from rehi.archive.record import block_fields, record_id, warc_date, write_record
 from rehi.errors import ArchiveError
 from rehi.model.capture import Capture
@@ -24,8 +24,8 @@ _CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-fo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """What an export says of itself."""
+class ExportInfo:
+    """The description of an export, which is written into it."""
 
     software: str
     title: str
@@ -33,35 +33,35 @@ class Statement:
     made_at: datetime
 
 
-class Files(Protocol):
-    """A place in which files are made, one after the other."""
+class NewFiles(Protocol):
+    """Where new files are made, one after the other."""
 
     def open(self, name: str) -> BinaryIO:
-        """A new file; its close makes it whole."""
+        """Return a new file; closing it completes it."""
 
 
 class WarcExport:
-    """Captures go in, files of records and a sorted index come out. What is written has been checked."""
+    """Writes captures into WARC files, and collects the sorted lines of their index. What is written has been checked."""
 
     def __init__(
         self,
         shelf: Shelf,
-        files: Files,
+        files: NewFiles,
         *,
         folder: str,
         spool: Path,
-        statement: Statement,
+        info: ExportInfo,
         file_bytes: int,
         exported: Exported,
     ) -> None:
         self._expander = Expander(shelf)
-        self._warcs = _WarcFiles(files, folder, statement, file_bytes, exported)
-        self._written = Written(spool)
+        self._warcs = _WarcFiles(files, folder, info, file_bytes, exported)
+        self._written = WrittenBodies(spool)
         self.index = SortedLines(spool)
         self._exported = exported
 
     def add(self, capture: Capture) -> bool:
-        """Write a capture; False if it had to be left out."""
+        """Write a capture; return False if it had to be left out."""
         exported = self._exported
         if capture.dropped:
             exported.leave_out(capture)
@@ -94,28 +94,28 @@ class WarcExport:
         return True
 
     def finish(self) -> None:
-        """Make the last file whole; the index is complete then."""
+        """Complete the last file; the index is complete then."""
         self._warcs.finish()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close all files."""
         self._warcs.abandon()
         self._written.close()
         self.index.close()
 
 
 class _WarcFiles:
-    """Files that begin with what the export says of itself, rolled at a size."""
+    """WARC files that begin with the description of the export, and are rolled at a size."""
 
-    def __init__(self, files: Files, folder: str, statement: Statement, file_bytes: int, exported: Exported) -> None:
-        self._files, self._folder, self._statement = files, folder, statement
+    def __init__(self, files: NewFiles, folder: str, info: ExportInfo, file_bytes: int, exported: Exported) -> None:
+        self._files, self._folder, self._info = files, folder, info
         self._file_bytes, self._exported = file_bytes, exported
         self._stream: BinaryIO | None = None
         self._name = ""
         self._end = 0
 
     def write(self, request: bytes, answer: Iterable[bytes]) -> tuple[str, int, int]:
-        """Both records, side by side; the file, the offset and the length of the second."""
+        """Write a request and an answer; return the file, the offset and the length of the answer."""
         if self._stream is None or self._end >= self._file_bytes:
             self._begin()
         self._put([request])
@@ -129,12 +129,12 @@ class _WarcFiles:
             stream.close()
 
     def abandon(self) -> None:
-        with suppress(OSError, ValueError):  # what went wrong first is what counts
+        with suppress(OSError, ValueError):  # the first error is the one to raise
             self.finish()
 
     def _begin(self) -> None:
         self.finish()
-        number, made_at = len(self._exported.files) + 1, self._statement.made_at
+        number, made_at = len(self._exported.files) + 1, self._info.made_at
         self._name = f"export-{made_at.astimezone(UTC):%Y%m%d%H%M%S}-{number:05}.warc.gz"
         self._exported.files.append(self._name)
         self._stream = self._files.open(f"{self._folder}{self._name}")
@@ -149,15 +149,15 @@ class _WarcFiles:
             self._exported.bytes += len(chunk)
 
     def _warcinfo(self) -> Iterable[bytes]:
-        said: Mapping[str, str] = {
-            "software": self._statement.software,
-            "isPartOf": self._statement.title,
-            "description": self._statement.description,
+        values: Mapping[str, str] = {
+            "software": self._info.software,
+            "isPartOf": self._info.title,
+            "description": self._info.description,
             "format": "WARC File Format 1.1",
             "conformsTo": _CONFORMS_TO,
         }
-        lines = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in said.items())
-        date = warc_date(self._statement.made_at)
+        lines = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in values.items())
+        date = warc_date(self._info.made_at)
         fields = (
             ("WARC-Type", "warcinfo"),
             ("WARC-Record-ID", record_id("export", "warcinfo", date, self._name)),
@@ -169,17 +169,19 @@ class _WarcFiles:
 
 
 class FolderFiles:
-    """Files in a folder, on disk for good when they are closed."""
+    """Makes files in a folder, on disk for good when they are closed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def open(self, name: str) -> BinaryIO:
-        """A new file."""
-        return io.BufferedWriter(_Lasting(self._folder / name, "xb"), 1 << 20)
+        """Return a new file to write."""
+        return io.BufferedWriter(_SyncedFile(self._folder / name, "xb"), 1 << 20)
 
 
-class _Lasting(io.FileIO):
+class _SyncedFile(io.FileIO):
+    """A file that is synced to disk when it is closed."""
+
     def close(self) -> None:
         if not self.closed:
             try:
@@ -189,16 +191,16 @@ class _Lasting(io.FileIO):
 
 
 class FolderWarcs:
-    """A folder of plain WARC files with their sorted index beside them."""
+    """Writes captures into a folder of plain WARC files, with their sorted index beside them."""
 
     INDEX = "index.cdxj"
 
     def __init__(
-        self, shelf: Shelf, folder: Path, *, spool: Path, statement: Statement, file_bytes: int, exported: Exported
+        self, shelf: Shelf, folder: Path, *, spool: Path, info: ExportInfo, file_bytes: int, exported: Exported
     ) -> None:
         self._files = FolderFiles(folder)
         self._warcs = WarcExport(
-            shelf, self._files, folder="", spool=spool, statement=statement, file_bytes=file_bytes, exported=exported
+            shelf, self._files, folder="", spool=spool, info=info, file_bytes=file_bytes, exported=exported
         )
 
     def add(self, capture: Capture) -> None:
@@ -206,12 +208,12 @@ class FolderWarcs:
         self._warcs.add(capture)
 
     def finish(self) -> None:
-        """Make all files whole, and write the index."""
+        """Complete all files, and write the index."""
         self._warcs.finish()
         with self._files.open(self.INDEX) as index:
             for line in self._warcs.index:
                 index.write(line.encode() + b"\n")
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close all files."""
         self._warcs.close()

@@ -1,4 +1,4 @@
-"""A bucket as a shelf: files that are sealed become objects in an object store, and are read from there by range."""
+"""The bucket engine: sealed files become objects in an object store, and are read from there by range."""
 
 from __future__ import annotations
 

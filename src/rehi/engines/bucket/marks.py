@@ -1,4 +1,4 @@
-"""Marks: small files in the data folder that say which files are sealed, and which of them the bucket has."""
+"""Marks: small files in the data folder that note which files are sealed, and which of them are uploaded."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehi.engines.folder import sync_folder, translated
+from rehi.engines.folder import sync_folder, translate_os_error
 from rehi.errors import EngineError
 
-_SEALED = ".sealed"  # to be brought to the bucket
-_BROUGHT = ".brought"  # safely there; what lies here is a copy
-_TROUBLE = ".trouble"  # what went wrong with a file, as long as it does
+_SEALED = ".sealed"  # to be uploaded
+_UPLOADED = ".brought"  # safely in the bucket; the local file is a copy
+_ERRORS = ".trouble"  # the error of a file that could not be uploaded yet
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A sealed file, and whether it replaces what the bucket has under its name."""
+    """A sealed file that waits to be uploaded, and whether it replaces what the bucket has under its name."""
 
     file: str
     replaces: bool
@@ -27,71 +27,71 @@ class Mark:
 
 
 class Marks:
-    """The marks of one folder. They outlive the process; a file that is being appended to has none."""
+    """The marks of one folder. They outlive the process. A file that is being appended to has none."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def seal(self, file: str, *, replaces: bool) -> None:
-        """On disk for good when this returns."""
+        """Mark a file as sealed; on disk for good when this returns."""
         with _writing(f"{file} can't be sealed"):
             self._write(_SEALED, file, f"{'replace' if replaces else 'new'} {secrets.token_hex(8)}")
-            (self._folder / _BROUGHT / file).unlink(missing_ok=True)
+            (self._folder / _UPLOADED / file).unlink(missing_ok=True)
 
     def waiting(self) -> list[Mark]:
-        """The files that are to be brought, in the order of their names."""
+        """Return the files that wait to be uploaded, in the order of their names."""
         marks = (self.mark(file) for file in self._names(_SEALED))
         return [mark for mark in marks if mark is not None]
 
     def mark(self, file: str) -> Mark | None:
-        """What is to be done with a file, if it waits to be brought."""
+        """Return the mark of a file that waits to be uploaded; None if it does not."""
         try:
-            said = (self._folder / _SEALED / file).read_text("ascii")
+            content = (self._folder / _SEALED / file).read_text("ascii")
         except OSError:
             return None
-        how, _, token = said.partition(" ")
+        how, _, token = content.partition(" ")
         return Mark(file, how == "replace", token)
 
     def is_sealed(self, file: str) -> bool:
         """Whether nothing may be appended to a file any more."""
-        return (self._folder / _SEALED / file).exists() or (self._folder / _BROUGHT / file).exists()
+        return (self._folder / _SEALED / file).exists() or (self._folder / _UPLOADED / file).exists()
 
-    def bring(self, file: str) -> None:
-        """The bucket has it now. Not synced: after a power cut the bucket is asked again."""
+    def mark_uploaded(self, file: str) -> None:
+        """Note that the bucket has a file. Not synced: after a power cut the bucket is asked again."""
         with _writing(f"the mark of {file} can't be written"):
-            (self._folder / _BROUGHT).mkdir(exist_ok=True)
-            (self._folder / _SEALED / file).rename(self._folder / _BROUGHT / file)
-        self.settle(file)
+            (self._folder / _UPLOADED).mkdir(exist_ok=True)
+            (self._folder / _SEALED / file).rename(self._folder / _UPLOADED / file)
+        self.clear_error(file)
 
-    def brought(self) -> list[str]:
-        """The files that are copies of what the bucket has, the oldest first."""
-        return sorted(self._names(_BROUGHT), key=lambda file: (_age(self._folder / _BROUGHT / file), file))
+    def uploaded(self) -> list[str]:
+        """Return the local files that the bucket has too, the oldest first."""
+        return sorted(self._names(_UPLOADED), key=lambda file: (_age(self._folder / _UPLOADED / file), file))
 
     def forget(self, file: str) -> None:
-        """There is nothing more to say of a file."""
+        """Remove all marks of a file."""
         with _writing(f"the mark of {file} can't be removed"):
-            for kind in (_SEALED, _BROUGHT, _TROUBLE):
+            for kind in (_SEALED, _UPLOADED, _ERRORS):
                 (self._folder / kind / file).unlink(missing_ok=True)
 
-    def complain(self, file: str, message: str) -> None:
-        """Remember what went wrong with a file, for whoever looks."""
+    def note_error(self, file: str, message: str) -> None:
+        """Note why a file could not be uploaded."""
         with _writing(f"the mark of {file} can't be written"):
-            self._write(_TROUBLE, file, message, lasting=False)
+            self._write(_ERRORS, file, message, lasting=False)
 
-    def settle(self, file: str) -> None:
-        """Nothing is wrong with a file any more."""
+    def clear_error(self, file: str) -> None:
+        """Remove the error of a file."""
         with _writing(f"the mark of {file} can't be removed"):
-            (self._folder / _TROUBLE / file).unlink(missing_ok=True)
+            (self._folder / _ERRORS / file).unlink(missing_ok=True)
 
-    def troubles(self) -> list[tuple[str, str]]:
-        """The files with which something is wrong, and what."""
-        found = []
-        for file in sorted(self._names(_TROUBLE)):
+    def upload_errors(self) -> list[tuple[str, str]]:
+        """Return the files that could not be uploaded, and why."""
+        errors = []
+        for file in sorted(self._names(_ERRORS)):
             try:
-                found.append((file, (self._folder / _TROUBLE / file).read_text("utf-8", "replace")))
-            except OSError:  # settled just now
+                errors.append((file, (self._folder / _ERRORS / file).read_text("utf-8", "replace")))
+            except OSError:  # removed just now
                 continue
-        return found
+        return errors
 
     def _names(self, kind: str) -> list[str]:
         try:
@@ -118,11 +118,11 @@ class Marks:
 
 
 @contextmanager
-def _writing(what: str) -> Iterator[None]:
+def _writing(action: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise translated(error, what) from error
+        raise translate_os_error(error, action) from error
 
 
 def _age(path: Path) -> float:

@@ -1,4 +1,4 @@
-"""The probe: what a bucket's server can do, found out by trying."""
+"""The probe: finds out by trying what the server of a bucket can do."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from rehi.engines.bucket.store import Store
 from rehi.errors import EngineError, StoreUnreachable
 
 _FOLDER = ".probe"
-_FORGOTTEN = timedelta(hours=1)  # what a probe has left that was killed
+_LEFT_BEHIND = timedelta(hours=1)  # objects older than this were left by a probe that was killed
 _BYTES = b"0123456789abcdef"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Abilities:
+class Capabilities:
     """What a bucket's server can do."""
 
-    conditional_put: bool  # refuses to write over an object
-    conditional_copy: bool  # and so when it copies one, as is done with large files
-    lists_at_once: bool  # a new object is in the next list
+    conditional_put: bool  # it can write on the condition that there is no object of that name
+    conditional_copy: bool  # it can copy on that condition, as is done with large files
+    lists_at_once: bool  # a new object is in the next listing
 
     def describe(self) -> str:
-        """One line for people."""
+        """Return the capabilities as one line for people."""
         good = ["reads ranges"]
         bad: list[str] = []
         (good if self.conditional_put else bad).append("conditional put")
@@ -36,17 +36,17 @@ class Abilities:
         return f"{line}; without {', '.join(bad)}: give each data folder a prefix of its own"
 
 
-def probe(store: Store) -> Abilities:
-    """Try it all on two small objects; EngineError if the bucket can't be used."""
+def probe(store: Store) -> Capabilities:
+    """Try all on two small objects, and return what works; EngineError if the bucket can't be used."""
     first, second = (f"{_FOLDER}/{secrets.token_hex(8)}" for _ in range(2))
     try:
-        store.list(_FOLDER)  # says of a bucket that is not there, or not ours, just that
+        store.list(_FOLDER)  # fails with a clear error if there is no such bucket, or no access to it
         return _try(store, first, second)
     except StoreUnreachable as error:
         raise EngineError(f"{error}; look at archive.uri, archive.endpoint and the credentials") from error
 
 
-def _try(store: Store, first: str, second: str) -> Abilities:
+def _try(store: Store, first: str, second: str) -> Capabilities:
     try:
         conditional = _creates_once(store, first)
         if not _reads_ranges(store, first):
@@ -59,7 +59,7 @@ def _try(store: Store, first: str, second: str) -> Abilities:
         for name in (first, second):
             with suppress(StoreUnreachable):
                 store.delete(name)
-    return Abilities(conditional_put=conditional, conditional_copy=copies, lists_at_once=lists)
+    return Capabilities(conditional_put=conditional, conditional_copy=copies, lists_at_once=lists)
 
 
 def _creates_once(store: Store, name: str) -> bool:
@@ -87,11 +87,11 @@ def _copies_once(store: Store, source: str, name: str) -> bool:
 
 
 def _lists(store: Store, name: str) -> bool:
-    listed = {found.name: found for found in store.list(_FOLDER)}
+    listed = {stored.name: stored for stored in store.list(_FOLDER)}
     mine = listed.get(name)
     if mine is None:
         return False
-    for other, found in listed.items():
-        if mine.changed_at - found.changed_at > _FORGOTTEN:
-            store.delete(other)
+    for stored in listed.values():
+        if mine.changed_at - stored.changed_at > _LEFT_BEHIND:
+            store.delete(stored.name)
     return True

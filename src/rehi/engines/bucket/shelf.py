@@ -1,4 +1,4 @@
-"""The bucket shelf: open files lie in a local folder, sealed ones are objects."""
+"""The bucket shelf: files that are appended to are in a local folder, sealed ones are objects in a bucket."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from time import monotonic
 from typing import BinaryIO
 
-from rehi.engines.bucket.carrier import Carrier, Report
 from rehi.engines.bucket.marks import Marks
 from rehi.engines.bucket.probe import probe
 from rehi.engines.bucket.store import Store
+from rehi.engines.bucket.uploader import Report, Uploader
 from rehi.engines.bucket.window import open_object
 from rehi.engines.folder import FILE_NAME, FolderShelf
 from rehi.errors import ArchiveError, EngineError, RecordMissing, RehiError, StoreUnreachable
 from rehi.model.version import RecordRef
 
 WARC, INDEX = ".warc.gz", ".cdxj"  # a file, and what is written beside it when it is sealed
-WHOLE = re.compile(r".+\.cdxj|moves-[0-9]+\.txt")
+COMPLETE = re.compile(r".+\.cdxj|moves-[0-9]+\.txt")
 CLOSING = 30.0  # seconds that uploads get when the shelf is closed
-REMEMBERED = 10.0  # seconds for which a file that is not in the bucket is not looked for again by its name alone
+REMEMBERED = 10.0  # seconds for which the last listing of the bucket is trusted about files that are not in it
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def _ignore(file: str, error: RehiError | None) -> None:
 
 
 class BucketShelf:
-    """Port ``Shelf`` on a bucket. Making one touches nothing; only one that carries brings files to the bucket."""
+    """Port ``Shelf`` on a bucket. Making one sends and writes nothing; uploads begin with ``start_uploads``."""
 
     shared = True
 
@@ -42,39 +42,42 @@ class BucketShelf:
         self._local = FolderShelf(self._folder)
         self._marks = Marks(self._folder)
         self._lock = threading.RLock()
-        self._ours: set[str] = set()  # files that may be appended to, as far as is known
-        self._there: set[str] = set()  # objects that were there when they were last listed
+        self._appendable: set[str] = set()  # files that are known to be open for appending
+        self._listed: set[str] = set()  # the objects of the last listing
         self._listed_at = -REMEMBERED
-        self._carrier: Carrier | None = None
+        self._uploader: Uploader | None = None
         self._report: Report = _ignore
-        self._away = False  # it could not be listed when that was last tried
+        self._unreachable = False  # the last listing failed
 
-    def carry(self, report: Report = _ignore) -> None:
-        """Find out what the bucket can do, and begin to bring sealed files there; EngineError if it can't be used."""
-        if self._carrier is None:
-            can = probe(self._store)
-            _log.info("%s: %s", self._store.uri, can.describe())
+    def start_uploads(self, report: Report = _ignore) -> None:
+        """Find out what the bucket can do, and begin to upload sealed files; EngineError if it can't be used.
+
+        ``report`` is called with each file that can't be uploaded, and why.
+        """
+        if self._uploader is None:
+            capabilities = probe(self._store)
+            _log.info("%s: %s", self._store.uri, capabilities.describe())
             self._report = report
             report(self._store.uri, None)
-            self._adopt()
-            self._carrier = Carrier(
-                self._store, can, self._folder, self._marks, local_bytes=self._local_bytes, report=report
+            self._mark_sealed()
+            self._uploader = Uploader(
+                self._store, capabilities, self._folder, self._marks, local_bytes=self._local_bytes, report=report
             )
-            self._carrier.start()
+            self._uploader.start()
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
-        """Write at the end of a local file; ArchiveError if it is sealed."""
+        """Append to a local file, and return the range; ArchiveError if it is sealed."""
         with self._lock:
-            if file not in self._ours:
-                self._begin(file)
+            if file not in self._appendable:
+                self._check_appendable(file)
             return self._local.append(file, chunks)
 
     def sync(self) -> None:
-        """Every appended byte is on the local disk for good."""
+        """Bring every appended byte to the local disk for good."""
         self._local.sync()
 
     def open(self, ref: RecordRef) -> BinaryIO:
-        """From the local file if there is one, else from the bucket; nothing is remembered of what is not there."""
+        """Return a stream of a range, from the local file if there is one, else from the bucket."""
         try:
             return self._local.open(ref)
         except RecordMissing:
@@ -83,16 +86,16 @@ class BucketShelf:
         return open_object(self._store, ref)
 
     def files(self) -> Sequence[tuple[str, int]]:
-        """The local files, and the objects that are not among them; StoreUnreachable if they can't be listed."""
+        """Return names and sizes of local files and objects; StoreUnreachable if the bucket can't be listed."""
         sizes = self._objects()
         sizes.update(self._local.files())
         return sorted(sizes.items())
 
     def has(self, file: str) -> bool:
-        """Whether a file is here, or was in the bucket a moment ago; not, if nobody can tell."""
+        """Whether a file is in the folder, or was in the bucket a moment ago; False if the bucket can't be asked."""
         if not FILE_NAME.fullmatch(file):
             return False
-        if (self._folder / file).is_file() or file in self._there:
+        if (self._folder / file).is_file() or file in self._listed:
             return True
         if monotonic() - self._listed_at < REMEMBERED:
             return False
@@ -105,123 +108,123 @@ class BucketShelf:
 
     def is_sealed(self, file: str) -> bool:
         """Whether it waits to be brought to the bucket, or is there."""
-        return self._marks.is_sealed(file) or file in self._there
+        return self._marks.is_sealed(file) or file in self._listed
 
     def set_aside(self, file: str, offset: int) -> None:
-        """End a local file there; an object stays as it is."""
+        """Set aside what follows ``offset`` in a local file; an object stays as it is."""
         if self._marks.is_sealed(file):
             _log.warning("%s is sealed: what follows byte %d stays in it", file, offset)
             return
         self._local.set_aside(file, offset)
 
     def seal(self, file: str) -> None:
-        """That it is sealed is on disk when this returns; it is brought to the bucket after that."""
+        """Mark a file as sealed, on disk when this returns; it is uploaded after that."""
         _check(file)
         with self._lock:
             self._local.seal(file)
             self._local.sync()
-            self._ours.discard(file)
+            self._appendable.discard(file)
             if not (self._folder / file).is_file() or self._marks.is_sealed(file):
                 return
             self._marks.seal(file, replaces=False)
         self._wake()
 
     def put(self, file: str, chunks: Iterable[bytes]) -> None:
-        """Local at once, and in the bucket after that, where it replaces an object of that name."""
+        """Write a whole file locally; it is uploaded after that, and replaces an object of its name."""
         _check(file)
         with self._settling():
-            self._marks.forget(file)  # else it could be taken for a copy of what the bucket has, and removed
+            self._marks.forget(file)  # else the new file could be taken for a copy of what the bucket has, and removed
         try:
             self._local.put(file, chunks)
         finally:
             if (self._folder / file).is_file():
-                self._ours.discard(file)
+                self._appendable.discard(file)
                 self._marks.seal(file, replaces=True)
         self._wake()
 
     def remove(self, file: str) -> None:
-        """From the bucket first: if that fails, nothing has changed."""
+        """Remove a file, from the bucket first: if that fails, nothing has changed."""
         _check(file)
         with self._lock, self._settling():
             self._store.delete(file)
-            self._there.discard(file)
-            self._ours.discard(file)
+            self._listed.discard(file)
+            self._appendable.discard(file)
             self._local.remove(file)
             self._marks.forget(file)
 
     def close(self) -> None:
-        """Sync, and give what is on its way to the bucket some time; what is not there by then stays for the next."""
+        """Sync, and wait a while for uploads; what is not uploaded by then is left to the next process."""
         try:
             self._local.close()
         finally:
-            carrier, self._carrier = self._carrier, None
-            if carrier is not None:
+            uploader, self._uploader = self._uploader, None
+            if uploader is not None:
                 began = monotonic()
-                carrier.wait(CLOSING)
-                carrier.stop(max(1.0, CLOSING - (monotonic() - began)))
+                uploader.wait(CLOSING)
+                uploader.stop(max(1.0, CLOSING - (monotonic() - began)))
 
     def wait(self, seconds: float) -> bool:
-        """Wait for what is sealed to be in the bucket; whether all of it is."""
-        return self._carrier.wait(seconds) if self._carrier else not self._marks.waiting()
+        """Wait until all sealed files are uploaded; return whether they are."""
+        return self._uploader.wait(seconds) if self._uploader else not self._marks.waiting()
 
     def check(self) -> str:
-        """One line on the bucket and what waits to be brought there; an error says what is wrong."""
-        can = probe(self._store)
-        troubles = self._marks.troubles()
-        if troubles:
-            file, message = troubles[0]
-            more = f", and {len(troubles) - 1} more" if len(troubles) > 1 else ""
+        """Return one line on the bucket and the files that wait to be uploaded; EngineError if something is wrong."""
+        capabilities = probe(self._store)
+        errors = self._marks.upload_errors()
+        if errors:
+            file, message = errors[0]
+            more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
             raise EngineError(f"{file} stays in the data folder: {message}{more}")
         waiting = len(self._marks.waiting())
-        return f"{self._store.uri}: {can.describe()}; {waiting:,} files wait to be brought"
+        return f"{self._store.uri}: {capabilities.describe()}; {waiting:,} files wait to be brought"
 
-    def troubles(self) -> Sequence[tuple[str, str]]:
-        """The files that could not be brought, and why."""
-        return self._marks.troubles()
+    def upload_errors(self) -> Sequence[tuple[str, str]]:
+        """Return the files that could not be uploaded, and why."""
+        return self._marks.upload_errors()
 
-    def _begin(self, file: str) -> None:
-        """Make sure that a file may be appended to: one that lies in the bucket would be hidden by a local one."""
+    def _check_appendable(self, file: str) -> None:
+        """Raise ArchiveError if a file may not be appended to: a local file would hide an object of its name."""
         _check(file)
-        if self._marks.is_sealed(file) or file in self._there:
+        if self._marks.is_sealed(file) or file in self._listed:
             raise ArchiveError(f"{file} is sealed: nothing can be appended to it")
         if not (self._folder / file).is_file():
             try:
-                found = self._store.find(file)
-            except StoreUnreachable as error:  # its name is new; a file of that name is noticed when it is brought
+                stored = self._store.find(file)
+            except StoreUnreachable as error:  # its name is new; an object of that name is noticed at the upload
                 _log.warning("%s", error)
-                found = None
-            if found is not None:
+                stored = None
+            if stored is not None:
                 raise ArchiveError(f"{file} lies in {self._store.uri}: nothing can be appended to it")
-        self._ours.add(file)
+        self._appendable.add(file)
 
-    def _adopt(self) -> None:
-        """What was sealed before there was a bucket: files with an index, and those that are whole at once."""
+    def _mark_sealed(self) -> None:
+        """Mark files as sealed that were sealed before there was a bucket: those with an index, and those that are written whole."""
         names = {file for file, _ in self._local.files()}
         for file in sorted(names):
             indexed = file.endswith(WARC) and file.removesuffix(WARC) + INDEX in names
-            if (indexed or WHOLE.fullmatch(file)) and not self._marks.is_sealed(file):
+            if (indexed or COMPLETE.fullmatch(file)) and not self._marks.is_sealed(file):
                 self._marks.seal(file, replaces=not indexed)
 
     def _objects(self) -> dict[str, int]:
         try:
             listed = self._store.list()
         except StoreUnreachable as error:
-            self._away = True
+            self._unreachable = True
             self._report(self._store.uri, error)
             raise
-        if self._away:
-            self._away = False
+        if self._unreachable:
+            self._unreachable = False
             self._report(self._store.uri, None)
-        found = {item.name: item.size for item in listed if FILE_NAME.fullmatch(item.name)}
-        self._there, self._listed_at = set(found), monotonic()
-        return found
+        sizes = {item.name: item.size for item in listed if FILE_NAME.fullmatch(item.name)}
+        self._listed, self._listed_at = set(sizes), monotonic()
+        return sizes
 
     def _settling(self) -> AbstractContextManager[object]:
-        return self._carrier.settling if self._carrier else nullcontext()
+        return self._uploader.settling if self._uploader else nullcontext()
 
     def _wake(self) -> None:
-        if self._carrier is not None:
-            self._carrier.wake()
+        if self._uploader is not None:
+            self._uploader.wake()
 
 
 def _check(file: str) -> None:
@@ -230,5 +233,5 @@ def _check(file: str) -> None:
 
 
 def open_shelf(uri: str, *, folder: Path, endpoint: str = "", region: str = "", local_bytes: int = 0) -> BucketShelf:
-    """The shelf of a bucket, with open files in a folder."""
+    """Return the shelf of a bucket, with files that are appended to in ``folder``."""
     return BucketShelf(Store(uri, endpoint=endpoint, region=region), folder, local_bytes=local_bytes)

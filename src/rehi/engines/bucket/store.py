@@ -1,4 +1,4 @@
-"""The store: what is asked of a bucket, and its errors in our words."""
+"""The object store: the operations on a bucket, with its errors translated to ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 READ_TIMEOUT = "60s"  # for a window of a file at most
 WRITE_TIMEOUT = "15min"  # the store's own copy of a file of some GB is one request
 PARTS_AT_ONCE = 4
-_ENDPOINT = {"s3": "endpoint", "gs": "base_url", "az": "endpoint"}  # what the address is called in each store's options
+_ENDPOINT = {
+    "s3": "endpoint",
+    "gs": "base_url",
+    "az": "endpoint",
+}  # the name of the option for the address, by kind of store
 _BUCKET = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}")
 _PREFIX = re.compile(r"(/[A-Za-z0-9_=+-][A-Za-z0-9._=+-]*)*/?")
 _STATUS = re.compile(r"status code: ([1-5][0-9]{2}[A-Za-z ]{0,40})")
@@ -27,8 +31,8 @@ _CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,60})</Code>")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An object that is there."""
+class StoredObject:
+    """An object in the bucket."""
 
     name: str
     size: int
@@ -37,37 +41,37 @@ class Found:
 
 
 class Store:
-    """A bucket and a prefix in it. Making one asks nothing; it can be used by many threads, and after no fork."""
+    """A bucket and a prefix in it. Making one sends no request. Many threads may use it, but not after a fork."""
 
     def __init__(self, uri: str, *, endpoint: str = "", region: str = "") -> None:
         self.uri = check_uri(uri)
         self._options = (self.uri, endpoint, region)
 
-    def find(self, name: str) -> Found | None:
-        """The object of that name."""
+    def find(self, name: str) -> StoredObject | None:
+        """Return the object of that name; None if there is none."""
         from obstore import head
 
-        with self._asking(f"looking for {name}"):
+        with self._translating(f"looking for {name}"):
             try:
-                return _found(head(self._reading, name))
+                return _stored_object(head(self._reading, name))
             except FileNotFoundError:
                 return None
 
-    def list(self, folder: str = "") -> list[Found]:
-        """The objects right under the prefix, or right in a folder there."""
+    def list(self, folder: str = "") -> list[StoredObject]:
+        """Return the objects right under the prefix, or right under a folder there."""
         from obstore import list_with_delimiter
 
-        with self._asking("listing its files"):
+        with self._translating("listing its files"):
             listed = list_with_delimiter(self._reading, folder or None)
-        found = [_found(meta) for meta in listed["objects"]]
-        return [item for item in found if item.name != folder]  # some stores list the folder in itself
+        objects = [_stored_object(meta) for meta in listed["objects"]]
+        return [item for item in objects if item.name != folder]  # some stores list the folder in itself
 
     def read(self, name: str, start: int, end: int) -> tuple[memoryview, int]:
-        """A range of an object, which is shorter only if the object ends there, and the size of the whole."""
+        """Return a range of an object, cut at the object's end, and the size of the whole object."""
         from obstore import get
         from obstore.exceptions import GenericError
 
-        with self._asking(f"reading {name}"):
+        with self._translating(f"reading {name}"):
             try:
                 result = get(self._reading, name, options={"range": (start, end)})
                 return memoryview(result.bytes()), int(result.meta["size"])
@@ -79,11 +83,11 @@ class Store:
                 raise
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write an object unless there is one of that name; whether it was written."""
+        """Write an object unless there is one of that name; return whether it was written."""
         from obstore import put
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
-        with self._asking(f"writing {name}"):
+        with self._translating(f"writing {name}"):
             try:
                 put(self._writing, name, content, mode="create", use_multipart=False)
             except (AlreadyExistsError, PreconditionError):
@@ -94,7 +98,7 @@ class Store:
         """Write an object; one of that name is replaced."""
         from obstore import put
 
-        with self._asking(f"writing {name}"):
+        with self._translating(f"writing {name}"):
             put(self._writing, name, content, use_multipart=False)
 
     def write_parts(self, name: str, file: BinaryIO, *, part: int) -> None:
@@ -102,15 +106,15 @@ class Store:
         from obstore import put
 
         file.seek(0)
-        with self._asking(f"writing {name}"):
+        with self._translating(f"writing {name}"):
             put(self._writing, name, file, use_multipart=True, chunk_size=part, max_concurrency=PARTS_AT_ONCE)
 
     def copy_new(self, source: str, name: str) -> bool:
-        """Copy an object inside the store unless there is one of that name; whether it was copied."""
+        """Copy an object inside the store unless there is one of that name; return whether it was copied."""
         from obstore import copy
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
-        with self._asking(f"writing {name}"):
+        with self._translating(f"writing {name}"):
             try:
                 copy(self._writing, source, name, overwrite=False)
             except (AlreadyExistsError, PreconditionError):
@@ -118,10 +122,10 @@ class Store:
             return True
 
     def delete(self, name: str) -> None:
-        """Have no object of that name."""
+        """Delete an object, if there is one of that name."""
         from obstore import delete
 
-        with self._asking(f"removing {name}"):
+        with self._translating(f"removing {name}"):
             try:
                 delete(self._reading, name)
             except FileNotFoundError:
@@ -136,20 +140,20 @@ class Store:
         return _connect(*self._options, WRITE_TIMEOUT)
 
     @contextmanager
-    def _asking(self, what: str) -> Iterator[None]:
+    def _translating(self, action: str) -> Iterator[None]:
         from obstore.exceptions import BaseError
 
         try:
             yield
         except FileNotFoundError as error:
-            raise StoreUnreachable(f"{self.uri}: {what} failed: there is no such bucket") from error
+            raise StoreUnreachable(f"{self.uri}: {action} failed: there is no such bucket") from error
         except BaseError as error:
-            # Not with its cause: the library's own words hold whole addresses, and with them some stores' tokens.
-            raise StoreUnreachable(f"{self.uri}: {what} failed: {_why(error)}") from None
+            # Without its cause: the library's own message holds whole URLs, and with them some stores' tokens.
+            raise StoreUnreachable(f"{self.uri}: {action} failed: {_why(error)}") from None
 
 
 def check_uri(uri: str) -> str:
-    """The address in one form; SettingsError if it is none, or says more than a bucket and a prefix."""
+    """Return a bucket's URI without a slash at its end; SettingsError if it is wrong, or names more than bucket and prefix."""
     try:
         parts = urlsplit(uri)
         extra = parts.query or parts.fragment or parts.username or parts.password or parts.port
@@ -189,7 +193,7 @@ def _connect(uri: str, endpoint: str, region: str, timeout: str) -> ObjectStore:
     try:
         # Typed for each kind of store by itself, which is known only now.
         opened: ObjectStore = from_url(uri, client_options=client, retry_config=_retries(), **options)  # type: ignore[call-overload]
-    except (BaseError, ValueError):  # its own words may show what is in the environment
+    except (BaseError, ValueError):  # the library's message may show what is in the environment
         raise SettingsError(
             f"{uri} can't be opened: look at archive.endpoint, archive.region and the credentials in the environment"
         ) from None
@@ -203,15 +207,15 @@ def _retries() -> dict[str, Any]:
     return {"max_retries": 2, "retry_timeout": timedelta(seconds=15), "backoff": backoff}
 
 
-def _found(meta: Any) -> Found:
-    return Found(str(meta["path"]), int(meta["size"]), (meta["e_tag"] or "").strip('"'), meta["last_modified"])
+def _stored_object(meta: Any) -> StoredObject:
+    return StoredObject(str(meta["path"]), int(meta["size"]), (meta["e_tag"] or "").strip('"'), meta["last_modified"])
 
 
 def _why(error: Exception) -> str:
     from obstore.exceptions import NotSupportedError, PermissionDeniedError, UnauthenticatedError
 
-    said = str(error)
-    status, code = _STATUS.search(said), _CODE.search(said)
+    message = str(error)
+    status, code = _STATUS.search(message), _CODE.search(message)
     answer = " ".join(match[1].strip() for match in (status, code) if match)
     if isinstance(error, PermissionDeniedError | UnauthenticatedError) or answer.startswith(("401", "403")):
         return f"it refuses the credentials ({answer or 'no access'})"
@@ -221,8 +225,8 @@ def _why(error: Exception) -> str:
         return "there is no such bucket"
     if answer:
         return f"it answered {answer}"
-    if "credential" in said.lower() or "169.254.169.254" in said:
+    if "credential" in message.lower() or "169.254.169.254" in message:
         return "there are no credentials in the environment"
-    if "timed out" in said.lower() or "TimedOut" in said:
+    if "timed out" in message.lower() or "TimedOut" in message:
         return "it took too long"
     return "nobody answers there"

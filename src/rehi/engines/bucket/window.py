@@ -1,4 +1,4 @@
-"""A window: how a range of an object is read, a bounded piece at a time."""
+"""A window: a range of an object is read window by window, so that memory is bounded."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 65_536
-FIRST = 262_144  # most records are read with one request; a head that is all that is wanted costs no more
-LARGEST = 8_388_608  # each window is twice as large as the last: 100 MB take 17 requests, and this much memory
+FIRST = 262_144  # bytes of the first window: most records are read with one request
+LARGEST = 8_388_608  # bytes; each window is twice as large as the last: 100 MB take 17 requests, and this much memory
 
 
 def open_object(store: Store, ref: RecordRef) -> BinaryIO:
-    """A stream of just that range; RecordMissing if the object is not there, or ends before."""
+    """Return a stream of a range of an object; RecordMissing if there is no such object, or it ends before."""
     if ref.offset < 0 or ref.length < 0:
         raise RecordMissing(f"{ref.file} has no place {ref.offset}")
     if ref.length:
@@ -27,18 +27,18 @@ def open_object(store: Store, ref: RecordRef) -> BinaryIO:
         first, size = memoryview(b""), _size_of(store, ref)
     if size < ref.end:
         raise RecordMissing(f"{ref.file} ends before {ref.end}")
-    return io.BufferedReader(_Windows(store, ref, first), CHUNK)
+    return io.BufferedReader(_ObjectRange(store, ref, first), CHUNK)
 
 
 def _size_of(store: Store, ref: RecordRef) -> int:
-    found = store.find(ref.file)
-    if found is None:
+    stored = store.find(ref.file)
+    if stored is None:
         raise RecordMissing(f"{ref.file} is neither in the data folder nor in {store.uri}")
-    return found.size
+    return stored.size
 
 
-class _Windows(io.RawIOBase):
-    """A range of an object; no connection is held while nobody reads."""
+class _ObjectRange(io.RawIOBase):
+    """A stream of a range of an object; no connection is held while nobody reads."""
 
     def __init__(self, store: Store, ref: RecordRef, first: memoryview) -> None:
         super().__init__()

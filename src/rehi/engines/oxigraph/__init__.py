@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def open_graph(uri: str, *, writable: bool, base: str, workers: int = 2) -> Graph:
-    """The graph of ``oxigraph:///path``; without ``writable`` it only answers, also while another process writes."""
+    """Return the graph at ``oxigraph:///path``; without ``writable`` it is for queries only, also while another process writes."""
     from pathlib import Path
     from urllib.parse import unquote, urlsplit
 

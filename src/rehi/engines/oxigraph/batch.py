@@ -12,7 +12,7 @@ Subject = NamedNode | BlankNode | Triple  # what RDF 1.2 allows; ours are all na
 
 
 def as_update(changes: Sequence[GraphChange], store: Store) -> str:
-    """The update that makes the store say what the changes want; empty if it says so already.
+    """Return the SPARQL update that makes these changes; empty if the store has them already.
 
     Only differences are written: replacing 2,000 graphs of 20 statements runs at 1,800 a second instead of 1,100 by
     DROP and INSERT, and at 4,100 when nothing has changed.
@@ -20,21 +20,23 @@ def as_update(changes: Sequence[GraphChange], store: Store) -> str:
     removed: list[str] = []
     added: list[str] = []
     dropped: list[str] = []
-    for graph, (whole, subjects) in _fold(changes).items():
+    for graph, (replaced, subjects) in _fold(changes).items():
         new = {triple for triples in subjects.values() for triple in triples}
-        old = _said(store, graph, None) if whole else {t for s in subjects for t in _said(store, graph, s)}
-        if whole and not new:
+        old = (
+            _triples_of(store, graph, None) if replaced else {t for s in subjects for t in _triples_of(store, graph, s)}
+        )
+        if replaced and not new:
             dropped += [f"DROP SILENT GRAPH {graph}"] if old or store.contains_named_graph(graph) else []
             continue
-        removed += _block(graph, old - new)
-        added += _block(graph, new - old)
+        removed += _graph_block(graph, old - new)
+        added += _graph_block(graph, new - old)
     parts = [f"DELETE DATA {{ {' '.join(removed)} }}"] if removed else []
     parts += [f"INSERT DATA {{ {' '.join(added)} }}"] if added else []
     return " ;\n".join(dropped + parts)
 
 
 def _fold(changes: Sequence[GraphChange]) -> dict[NamedNode, tuple[bool, dict[Subject, list[Triple]]]]:
-    """What each graph says in the end: whether all of it is new, and its statements by subject."""
+    """Return for each graph whether it is replaced as a whole, and its new triples by subject."""
     folded: dict[NamedNode, tuple[bool, dict[Subject, list[Triple]]]] = {}
     for change in changes:
         if isinstance(change, ReplaceGraph):
@@ -47,10 +49,10 @@ def _fold(changes: Sequence[GraphChange]) -> dict[NamedNode, tuple[bool, dict[Su
     return folded
 
 
-def _said(store: Store, graph: NamedNode, subject: Subject | None) -> set[Triple]:
+def _triples_of(store: Store, graph: NamedNode, subject: Subject | None) -> set[Triple]:
     return {quad.triple for quad in store.quads_for_pattern(subject, None, None, graph)}
 
 
-def _block(graph: NamedNode, triples: Iterable[Triple]) -> list[str]:
+def _graph_block(graph: NamedNode, triples: Iterable[Triple]) -> list[str]:
     body = " . ".join(str(triple) for triple in triples)
     return [f"GRAPH {graph} {{ {body} }}"] if body else []

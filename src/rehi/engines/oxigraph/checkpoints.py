@@ -17,7 +17,7 @@ _TRIES = 100
 
 
 def numbers(folder: Path) -> list[int]:
-    """The checkpoints there are, the oldest first."""
+    """Return the numbers of the checkpoints in a folder, the oldest first."""
     try:
         return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
     except FileNotFoundError:
@@ -25,28 +25,31 @@ def numbers(folder: Path) -> list[int]:
 
 
 def path_of(folder: Path, number: int) -> Path:
-    """Where a checkpoint lies."""
+    """Return the path of a checkpoint."""
     return folder / f"{number:08d}"
 
 
 def next_path(folder: Path) -> Path:
-    """Where the next checkpoint will lie."""
+    """Return the path of the next checkpoint."""
     return path_of(folder, max(numbers(folder), default=0) + 1)
 
 
 def hold_newest(folder: Path) -> tuple[int, int] | None:
-    """The newest checkpoint's number, and a descriptor that holds it until it is closed; None if there is none yet."""
-    for _ in range(_TRIES):  # one may vanish between the look and the lock, but only when a newer one has come
-        found = numbers(folder)
-        if not found:
+    """Lock the newest checkpoint; return its number, and the descriptor to close when it is no longer read.
+
+    None if there is no checkpoint yet.
+    """
+    for _ in range(_TRIES):  # a checkpoint may be removed before it is locked, but only when there is a newer one
+        known = numbers(folder)
+        if not known:
             return None
-        if (descriptor := _lock(path_of(folder, found[-1]), fcntl.LOCK_SH)) is not None:
-            return found[-1], descriptor
+        if (descriptor := _lock(path_of(folder, known[-1]), fcntl.LOCK_SH)) is not None:
+            return known[-1], descriptor
     return None
 
 
 def clean(folder: Path) -> None:
-    """Remove the checkpoints that are neither new nor held, and what an earlier process left half made."""
+    """Remove the old checkpoints that no reader has locked."""
     for number in numbers(folder)[:-KEPT]:
         with _locked(path_of(folder, number)) as path:
             if path is not None:
@@ -54,7 +57,7 @@ def clean(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed writer left half made or half removed."""
+    """Remove checkpoints that a killed writer left half made or half removed."""
     for path in folder.iterdir():
         if path.suffix in (".gone", ".tmp"):
             shutil.rmtree(path, ignore_errors=True)
@@ -80,6 +83,6 @@ def _lock(path: Path, how: int) -> int | None:
         if path.stat().st_ino == os.fstat(descriptor).st_ino:
             return descriptor
     except (BlockingIOError, FileNotFoundError):
-        pass  # somebody else was first
+        pass  # locked by a reader, or removed by another process
     os.close(descriptor)
     return None

@@ -1,4 +1,4 @@
-"""Frames: what a reader process and its parent say to each other through pipes."""
+"""Frames: the messages between a reader process and its parent, through pipes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ HEAD = struct.Struct(">cI")
 ASK = b"Q"  # parent to reader: a query and its limits, JSON
 READY = b"R"  # reader to parent: it has started
 CHUNK = b"C"  # reader to parent: bytes of the answer
-END = b"E"  # the answer is whole; "1" if the reader asks to be replaced
-ERROR = b"X"  # there is no answer; JSON with the kind and the sentence
+END = b"E"  # the answer is complete; "1" if the reader asks to be replaced
+ERROR = b"X"  # there is no answer; JSON with the kind of error and a message
 
 
 def write_frame(fd: int, kind: bytes, payload: bytes = b"") -> None:
-    """Send one frame; BrokenPipeError if nobody is there."""
+    """Send one frame; BrokenPipeError if the other side has ended."""
     data = memoryview(HEAD.pack(kind, len(payload)) + payload)
     while data:
         data = data[os.write(fd, data) :]
 
 
 def read_frame(read: Callable[[int], bytes]) -> tuple[bytes, bytes]:
-    """Receive one frame by a function that gives up to that many bytes; EOFError if nobody is there."""
+    """Receive one frame, given a function that reads up to so many bytes; EOFError if the other side has ended."""
     kind, size = HEAD.unpack(_read_exactly(read, HEAD.size))
     return kind, _read_exactly(read, size)
 

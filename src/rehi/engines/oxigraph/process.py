@@ -1,4 +1,4 @@
-"""A reader process as its parent sees it: asked, timed, and killed when need be."""
+"""A reader process as its parent handles it: it is sent queries, timed, and killed when it must be."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rehi.errors import EngineError, QueryError, QueryTimeout, QueryTooLarge
 from rehi.ports import QueryLimits
 
 LARGEST_ANSWER = 1 << 30  # bytes
-_START = 60.0  # seconds to start in; 0.1 are usual, but a machine may be busy
+_START = 60.0  # seconds that a start may take; 0.1 are usual, but a machine may be busy
 _PIECE = 1 << 16
 _MEMORY_SIGNALS = (-signal.SIGABRT, -signal.SIGKILL)  # Rust aborts when it gets no memory; the system's killer kills
 
@@ -54,35 +54,35 @@ class ReaderProcess:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked; not after a limit was reached, nor when it has grown too large."""
+        """Whether it can take another query; False after a limit was reached, or when it has grown too large."""
         return self._usable and self._process.poll() is None
 
     def ask(self, text: str, *, media_type: str, limits: QueryLimits, into: IO[bytes]) -> float:
-        """Write the whole answer to a file; the seconds that it took."""
+        """Send a query and write its whole answer to a file; return the seconds that it took."""
         self._usable = False
         self._await_ready()
         began = monotonic()
         deadline = began + limits.seconds
-        question = {"text": text, "media_type": media_type, "seconds": limits.seconds}
-        question |= {"memory": limits.memory, "rows": limits.rows}
+        request = {"text": text, "media_type": media_type, "seconds": limits.seconds}
+        request |= {"memory": limits.memory, "rows": limits.rows}
         try:
-            self._send(json.dumps(question).encode(), deadline)
+            self._send(json.dumps(request).encode(), deadline)
             kind, payload = self._receive(into, deadline)
         except TimeoutError as error:
             raise _timeout(limits) from error
         except (EOFError, BrokenPipeError) as error:
-            raise self._explain_death(limits) from error
+            raise self._explain_exit(limits) from error
         self._usable = not (kind == END and payload)
         if kind == ERROR:
             _raise_reported(payload, limits)
         return monotonic() - began
 
     def kill(self) -> None:
-        """End the process at once, whoever waits for it."""
+        """End the process at once, also while somebody waits for its answer."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the process and give everything back; nobody may be waiting for it."""
+        """End the process and close its pipes; nobody may be waiting for its answer."""
         self._process.kill()
         self._process.wait()
         for file in (self._in, self._out, self._errors):
@@ -94,11 +94,11 @@ class ReaderProcess:
         try:
             kind, _ = read_frame(lambda most: self._read(most, monotonic() + _START))
         except (EOFError, TimeoutError) as error:
-            raise EngineError(f"a process for queries does not start: {self._last_words()}") from error
+            raise EngineError(f"a process for queries does not start: {self._last_error_line()}") from error
         self._ready = kind == READY
 
     def _receive(self, into: IO[bytes], deadline: float) -> tuple[bytes, bytes]:
-        """Take the answer until the last frame, which says how it went."""
+        """Write the answer to a file, and return the last frame, which says whether it is complete."""
         size = 0
         while True:
             kind, payload = read_frame(lambda most: self._read(most, deadline))
@@ -128,7 +128,7 @@ class ReaderProcess:
         if not poll.poll(max(deadline - monotonic(), 0) * 1000):
             raise TimeoutError
 
-    def _explain_death(self, limits: QueryLimits) -> QueryError | EngineError:
+    def _explain_exit(self, limits: QueryLimits) -> QueryError | EngineError:
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -139,9 +139,9 @@ class ReaderProcess:
             return _timeout(limits)
         if code in (-signal.SIGSEGV, -signal.SIGBUS):
             return QueryError("the query broke its process; it may be nested too deeply")
-        return EngineError(f"a process for queries ended (code {code}): {self._last_words()}")
+        return EngineError(f"a process for queries ended (code {code}): {self._last_error_line()}")
 
-    def _last_words(self) -> str:
+    def _last_error_line(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else "it said nothing"

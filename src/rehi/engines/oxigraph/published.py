@@ -1,4 +1,4 @@
-"""The published graph: what another process writes, or has written, for those who only ask."""
+"""The published graph: the newest checkpoint of a graph that another process writes, for queries only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rehi.ports import GraphChange, QueryAnswer, QueryLimits
 
 
 class PublishedGraph:
-    """The newest checkpoint in a graph's folder, whoever holds the store."""
+    """Port ``Graph`` for queries only, on the newest checkpoint in a graph's folder."""
 
     shared = False  # it lies in a folder of one machine
 
@@ -23,27 +23,27 @@ class PublishedGraph:
         self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
 
     def write(self, changes: Sequence[GraphChange]) -> None:
-        """Refused: there is one writer, and this is not it."""
+        """Raise EngineError: only the one writer writes."""
         raise EngineError(f"the graph in {self._folder} was opened for queries only")
 
     def publish(self) -> None:
-        """Nothing to do: nothing can have been written here."""
+        """Do nothing: nothing can have been written here."""
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
-        """Answer on what was last published, over the union of all graphs."""
+        """Answer a query on the newest checkpoint, over the union of all graphs."""
         return self._readers.query(text, media_type=media_type, limits=limits)
 
     def size(self) -> int:
-        """The number of published statements."""
+        """Return the number of published triples."""
         if not checkpoints.numbers(self._checkpoints):
             return 0
         answer = self.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", media_type="text/csv", limits=QueryLimits())
         return int(b"".join(answer.chunks).split()[1])
 
     def check(self) -> str:
-        """One line on the engine."""
+        """Return one line on the engine and its size."""
         return f"Oxigraph {version('pyoxigraph')}, {self.size():,} statements published in {self._folder}"
 
     def close(self) -> None:
-        """End the readers."""
+        """End the reader processes."""
         self._readers.close()

@@ -31,7 +31,7 @@ from pyoxigraph import (
 
 from rehi.engines.oxigraph.checkpoints import hold_newest, numbers, path_of
 from rehi.engines.oxigraph.frames import CHUNK, END, ERROR, READY, read_frame, write_frame
-from rehi.engines.oxigraph.seal import seal
+from rehi.engines.oxigraph.sandbox import forbid_sockets
 from rehi.engines.oxigraph.syntax import explain
 
 _IN, _OUT = 0, 1
@@ -39,20 +39,20 @@ _GRACE = 2.0  # seconds after the deadline at which a reader ends itself, if nob
 _RETIRE = 512 << 20  # bytes of memory once used after which a fresh process is cheaper than this one
 _BUFFER = 1 << 16
 
-# Strings, IRIs, comments, variables and names are passed over, so that only the keyword is found.
+# Strings, IRIs, comments, variables and names are matched first, so that only the keyword FROM is in the group.
 _FROM = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
-    r"|<[^\s<>\"{}|^`\\]*>|#[^\r\n]*|[?$@]\w+|\w*:[\w:.\-]*|(?P<found>\bFROM\b)",
+    r"|<[^\s<>\"{}|^`\\]*>|#[^\r\n]*|[?$@]\w+|\w*:[\w:.\-]*|(?P<from>\bFROM\b)",
     re.IGNORECASE | re.DOTALL,
 )
 
 
-class Refused(Exception):
-    """The query can't be answered, and why."""
+class QueryRefused(Exception):
+    """A query can't be answered; the message says why."""
 
 
-class Snapshot:
-    """The newest checkpoint, opened when it is new."""
+class NewestCheckpoint:
+    """The newest checkpoint of a folder, opened again when there is a newer one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -61,12 +61,12 @@ class Snapshot:
         self._store: Store | None = None
 
     def store(self) -> Store:
-        """The store of the newest checkpoint."""
+        """Return the store of the newest checkpoint; QueryRefused if there is none yet."""
         newest = max(numbers(self._folder), default=0)
         if self._store is None or newest > self._number:
             held = hold_newest(self._folder)
             if held is None:
-                raise Refused("there is nothing to ask yet: no graph has been published")
+                raise QueryRefused("there is nothing to ask yet: no graph has been published")
             number, descriptor = held
             try:
                 self._store = Store.read_only(str(path_of(self._folder, number)))
@@ -79,8 +79,8 @@ class Snapshot:
         return self._store
 
 
-class Outlet:
-    """As much of a file as a serialiser needs, which sends what is written as frames.
+class FrameWriter:
+    """A file for serialisers that sends what is written as frames.
 
     Not a BufferedWriter: when an answer breaks off, that would still send what it holds, after the error.
     """
@@ -89,40 +89,40 @@ class Outlet:
         self._held = bytearray()
 
     def write(self, data: bytes) -> int:
-        """Take some bytes, and send them when there are enough."""
+        """Collect bytes, and send them when there are enough for a frame."""
         self._held += data
         if len(self._held) >= _BUFFER:
             self.flush()
         return len(data)
 
     def flush(self) -> None:
-        """Send what is held."""
+        """Send the collected bytes."""
         if self._held:
             write_frame(_OUT, CHUNK, bytes(self._held))
             self._held.clear()
 
 
-def answer(store: Store, question: dict[str, Any], base: str, outlet: IO[bytes]) -> None:
-    """Write the answer to a question; Refused says why there is none."""
-    text, media_type, rows = question["text"], question["media_type"], question["rows"]
-    union = not any(found["found"] for found in _FROM.finditer(text))  # Oxigraph's union would overrule FROM
+def answer(store: Store, request: dict[str, Any], base: str, frames: IO[bytes]) -> None:
+    """Write the answer to a query; QueryRefused if it can't be answered."""
+    text, media_type, rows = request["text"], request["media_type"], request["rows"]
+    union = not any(match["from"] for match in _FROM.finditer(text))  # Oxigraph's union would overrule FROM
     result = store.query(text, base_iri=base, use_default_graph_as_union=union)
     if isinstance(result, QueryTriples):
         graph_format = RdfFormat.from_media_type(media_type)
         if graph_format is None:
-            raise Refused(f"CONSTRUCT and DESCRIBE can't be answered as {media_type}")
-        serialize(result if rows is None else islice(result, rows), outlet, graph_format)
+            raise QueryRefused(f"CONSTRUCT and DESCRIBE can't be answered as {media_type}")
+        serialize(result if rows is None else islice(result, rows), frames, graph_format)
         return
     table_format = QueryResultsFormat.from_media_type(media_type)
     if table_format is None:
-        raise Refused(f"SELECT and ASK can't be answered as {media_type}")
+        raise QueryRefused(f"SELECT and ASK can't be answered as {media_type}")
     if isinstance(result, QuerySolutions) and rows is not None:
-        result = first(result, rows)
-    result.serialize(outlet, format=table_format)
+        result = first_rows(result, rows)
+    result.serialize(frames, format=table_format)
 
 
-def first(solutions: QuerySolutions, rows: int) -> QuerySolutions | QueryBoolean:
-    """No more than so many of the solutions; through TSV, as solutions can't be made in any other way."""
+def first_rows(solutions: QuerySolutions, rows: int) -> QuerySolutions | QueryBoolean:
+    """Return the first ``rows`` solutions; by way of TSV, as solutions can't be made in any other way."""
     names = [str(variable) for variable in solutions.variables]
     if not names:
         return solutions
@@ -135,69 +135,71 @@ def first(solutions: QuerySolutions, rows: int) -> QuerySolutions | QueryBoolean
     return parsed
 
 
-def attempt(snapshot: Snapshot, question: dict[str, Any], base: str) -> tuple[bytes, bytes]:
-    """Answer a question, and give the last frame."""
-    outlet = Outlet()
+def try_answer(checkpoint: NewestCheckpoint, request: dict[str, Any], base: str) -> tuple[bytes, bytes]:
+    """Write the answer to a query; return kind and payload of the frame that ends it."""
+    frames = FrameWriter()
     try:
-        answer(snapshot.store(), question, base, cast("IO[bytes]", outlet))
-        outlet.flush()
+        answer(checkpoint.store(), request, base, cast("IO[bytes]", frames))
+        frames.flush()
     except SyntaxError as error:
-        return ERROR, _problem("query", explain(error, question["text"]))
-    except Refused as error:
-        return ERROR, _problem("query", str(error))
+        return ERROR, _error_payload("query", explain(error, request["text"]))
+    except QueryRefused as error:
+        return ERROR, _error_payload("query", str(error))
     except MemoryError:
-        return ERROR, _problem("memory", "")
-    except PermissionError:  # the seal
-        return ERROR, _problem("query", "a query can't ask other servers by SERVICE; only what was harvested is here")
+        return ERROR, _error_payload("memory", "")
+    except PermissionError:  # sockets are forbidden
+        return ERROR, _error_payload(
+            "query", "a query can't ask other servers by SERVICE; only what was harvested is here"
+        )
     except BrokenPipeError:
         raise
     except (OSError, RuntimeError, ValueError) as error:
-        return ERROR, _problem("engine", f"the graph can't answer: {str(error)[:300]}")
+        return ERROR, _error_payload("engine", f"the graph can't answer: {str(error)[:300]}")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return END, b"1" if used > _RETIRE else b""
 
 
-def _problem(kind: str, message: str) -> bytes:
+def _error_payload(kind: str, message: str) -> bytes:
     return json.dumps({"kind": kind, "message": message}).encode()
 
 
-def limit(question: dict[str, Any]) -> None:
-    """Set the limits of one query: memory, and an alarm in case that nobody is left to watch the time."""
+def limit(request: dict[str, Any]) -> None:
+    """Set the limits of one query: memory, and an alarm in case the parent has ended and nobody watches the time."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    soft = question["memory"] if hard == resource.RLIM_INFINITY else min(question["memory"], hard)
+    soft = request["memory"] if hard == resource.RLIM_INFINITY else min(request["memory"], hard)
     resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-    signal.setitimer(signal.ITIMER_REAL, question["seconds"] + _GRACE)
+    signal.setitimer(signal.ITIMER_REAL, request["seconds"] + _GRACE)
 
 
 def watch_parent(on: bool) -> None:
-    """While a query runs, nothing comes through the pipe but its end: then the system ends this process by SIGIO."""
+    """Have SIGIO end this process when the parent closes its pipe; while a query runs, nothing else comes through it."""
     flags = fcntl.fcntl(_IN, fcntl.F_GETFL)
     fcntl.fcntl(_IN, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
 def main(folder: str, base: str) -> None:
-    """Answer until the pipe is closed."""
+    """Answer queries until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     fcntl.fcntl(_IN, fcntl.F_SETOWN, os.getpid())
-    seal()
-    snapshot = Snapshot(Path(folder))
+    forbid_sockets()
+    checkpoint = NewestCheckpoint(Path(folder))
     write_frame(_OUT, READY)
     while True:
         try:
             _, payload = read_frame(lambda size: os.read(_IN, size))
         except EOFError:
             return
-        question = json.loads(payload)
-        limit(question)
+        request = json.loads(payload)
+        limit(request)
         watch_parent(True)
         try:
-            last, said = attempt(snapshot, question, base)
+            kind, payload = try_answer(checkpoint, request, base)
         except BrokenPipeError:
             return
         watch_parent(False)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        write_frame(_OUT, last, said)
+        write_frame(_OUT, kind, payload)
 
 
 if __name__ == "__main__":

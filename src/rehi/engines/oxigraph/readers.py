@@ -1,4 +1,4 @@
-"""Readers: a small pool of processes that answer queries on checkpoints, warm and replaceable."""
+"""Readers: a small pool of processes that answer queries on checkpoints."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ _IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
 _PIECE = 1 << 16
 
 
-class Chunks(Iterator[bytes]):
-    """A whole answer, given out piece by piece and forgotten when it is closed."""
+class AnswerChunks(Iterator[bytes]):
+    """A complete answer, given out piece by piece from a temporary file."""
 
-    def __init__(self, held: IO[bytes]) -> None:
-        self._held = held
-        held.seek(0)
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        file.seek(0)
 
     def __next__(self) -> bytes:
-        piece = b"" if self._held.closed else self._held.read(_PIECE)
+        piece = b"" if self._file.closed else self._file.read(_PIECE)
         if piece:
             return piece
         self.close()
         raise StopIteration
 
     def close(self) -> None:
-        """Forget the rest."""
-        self._held.close()
+        """Delete the temporary file."""
+        self._file.close()
 
     def __del__(self) -> None:
         self.close()
 
 
 class OxigraphReaders:
-    """Answers queries on the newest checkpoint of a folder, whoever writes there.
+    """Answers queries on the newest checkpoint of a folder, in a pool of processes.
 
     An answer is complete before its first byte is given out. So a query that runs into a limit ends in an error and
-    never in half an answer, and somebody who takes an answer slowly keeps no process from the next query.
+    never in half an answer, and a client that takes an answer slowly keeps no process busy.
     """
 
     def __init__(self, checkpoints: Path, *, base: str, workers: int = 2) -> None:
@@ -60,21 +60,21 @@ class OxigraphReaders:
             self._idle.put(None)
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
-        """Answer over the union of all graphs; QueryError, QueryTimeout, QueryTooLarge."""
+        """Answer a query over the union of all graphs; QueryError, QueryTimeout or QueryTooLarge if it can't be."""
         with self._borrow(limits.seconds) as reader:
-            held: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+            file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
             try:
-                seconds = reader.ask(text, media_type=media_type, limits=limits, into=held)
-                return QueryAnswer(media_type=media_type, chunks=Chunks(held), seconds=seconds)
+                seconds = reader.ask(text, media_type=media_type, limits=limits, into=file)
+                return QueryAnswer(media_type=media_type, chunks=AnswerChunks(file), seconds=seconds)
             except OSError as error:
-                held.close()
+                file.close()
                 raise _translate(error) from error
             except RehiError:
-                held.close()
+                file.close()
                 raise
 
     def close(self) -> None:
-        """End all processes, also those that are at work."""
+        """End all processes, also those that answer a query."""
         with self._lock:
             self._closed = True
             for reader in self._live:
@@ -84,12 +84,12 @@ class OxigraphReaders:
                 self._end(idle)
 
     @contextmanager
-    def _borrow(self, patience: float) -> Iterator[ReaderProcess]:
+    def _borrow(self, timeout: float) -> Iterator[ReaderProcess]:
         try:
-            reader = self._idle.get(timeout=patience)
+            reader = self._idle.get(timeout=timeout)
         except Empty:
             raise QueryTimeout(
-                f"all {self._workers} processes for queries were busy for {patience:g} s; "
+                f"all {self._workers} processes for queries were busy for {timeout:g} s; "
                 "try again, or raise query.workers"
             ) from None
         try:
@@ -100,16 +100,16 @@ class OxigraphReaders:
                 reader = self._start()
             yield reader
         finally:
-            self._idle.put(self._after(reader))
+            self._idle.put(self._replacement(reader))
 
-    def _after(self, reader: ReaderProcess | None) -> ReaderProcess | None:
-        """Who takes the place of a process that was asked: itself, or a fresh one that starts up meanwhile."""
+    def _replacement(self, reader: ReaderProcess | None) -> ReaderProcess | None:
+        """Return the process to put back into the pool: the one that was used, or a new one if it is used up."""
         if reader is None or (reader.is_usable and not self._closed):
             return reader
         self._end(reader)
         try:
             return self._start()
-        except EngineError:  # closed, or no process can be had now; the next query tries again and says so
+        except EngineError:  # closed, or no process can be started now; the next query tries again and raises the error
             return None
 
     def _start(self) -> ReaderProcess:

@@ -1,4 +1,4 @@
-"""The store: Oxigraph on disk with one writer, whose checkpoints answer queries."""
+"""The store: Oxigraph on disk with one writer, whose checkpoints are read by queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FAULTS = (OSError, RuntimeError)  # Oxigraph raises the second for what is dama
 
 
 class OxigraphStore:
-    """The graph in a folder, for the one process that writes it."""
+    """Port ``Graph`` on a folder, for the one process that writes it."""
 
     shared = False  # it lies in a folder of one machine
 
@@ -46,7 +46,7 @@ class OxigraphStore:
         return self._folder / "checkpoints"
 
     def write(self, changes: Sequence[GraphChange]) -> None:
-        """All changes or none, on disk for good."""
+        """Make all changes or none, on disk for good."""
         from rehi.engines.oxigraph.batch import as_update
 
         with self._lock:
@@ -61,7 +61,7 @@ class OxigraphStore:
                 raise _translate(error, self._folder) from error
 
     def publish(self) -> None:
-        """Let queries see what was written; costs nothing when nothing was."""
+        """Make a checkpoint, so that queries see what was written; does nothing if nothing was."""
         with self._lock:
             if not self._changed:
                 return
@@ -73,22 +73,22 @@ class OxigraphStore:
             checkpoints.clean(self._checkpoints)
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
-        """Answer on what was last published, over the union of all graphs."""
+        """Answer a query on the newest checkpoint, over the union of all graphs."""
         return self._readers.query(text, media_type=media_type, limits=limits)
 
     def size(self) -> int:
-        """The number of statements; counted anew (0.5 µs each) when something was written."""
+        """Return the number of triples; counted anew (0.5 µs each) when something was written."""
         with self._lock:
             if self._size is None:
                 self._size = len(self._opened())
             return self._size
 
     def check(self) -> str:
-        """One line on the engine."""
+        """Return one line on the engine and its size."""
         return f"Oxigraph {version('pyoxigraph')}, {self.size():,} statements in {self._folder}"
 
     def close(self) -> None:
-        """End the readers and let go of the folder."""
+        """End the reader processes and release the folder."""
         self._readers.close()
         with self._lock:
             self._store = None

@@ -1,4 +1,4 @@
-"""A syntax error: what Oxigraph's parser says, in a sentence for people."""
+"""A syntax error: the message of Oxigraph's parser, rewritten for people."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ _REASON = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)+")  # "Prefix not found" among th
 
 
 def explain(error: SyntaxError, text: str) -> str:
-    """What is wrong with a query, and where.
+    """Return a message that says what is wrong with a query, and where.
 
     The parser's position is where the longest of its attempts ended, so the mistake is there or some words earlier.
     """
-    found = _REPORT.search(str(error))
-    if found is None:
+    report = _REPORT.search(str(error))
+    if report is None:
         return f"the query can't be read: {str(error)[:200]}"
-    number, column, expected = int(found[1]), int(found[2]), (found[3] or "").split(", ")
+    number, column, expected = int(report[1]), int(report[2]), (report[3] or "").split(", ")
     lines = text.split("\n")
     line = lines[min(number, len(lines)) - 1]
     column = min(column, len(line) + 1)
     near = line[max(column - 40, 0) : column + 10].strip()
-    where = f"line {number}, column {column}"
-    if number == 1 and line.startswith("PREFIX "):  # some may have been filled in here, which makes columns a riddle
-        where = "line 1"
-    return f"the query can't be read: it goes wrong at or before {where}, in {near!r}{_hint(expected)}"
+    position = f"line {number}, column {column}"
+    if number == 1 and line.startswith(
+        "PREFIX "
+    ):  # prefixes may have been added to this line, so that the column would mislead
+        position = "line 1"
+    return f"the query can't be read: it goes wrong at or before {position}, in {near!r}{_hint(expected)}"
 
 
 def _hint(expected: list[str]) -> str:

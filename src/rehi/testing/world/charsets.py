@@ -1,4 +1,4 @@
-"""A charset: how the characters of a page become bytes, and what the page says about it."""
+"""A charset: how the characters of a page are encoded, and which charset the page declares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TYPOGRAPHY = str.maketrans({"„": '"', "“": '"', "”": '"', "–": "-", "�
 
 
 class Declared(StrEnum):
-    """Where a page names its charset, and whether it tells the truth."""
+    """Where a page declares its charset, and whether that is true."""
 
     HEADER = "header"
     META = "meta"  # in the document itself
@@ -17,8 +17,8 @@ class Declared(StrEnum):
     WRONG = "wrong"  # in the header
 
 
-class Damage(StrEnum):
-    """What happened to a page's characters before it was published."""
+class Mojibake(StrEnum):
+    """How a page's characters were garbled before it was published."""
 
     NONE = ""
     LATIN = "latin"  # UTF-8 was read as ISO-8859-1 and encoded again
@@ -31,31 +31,31 @@ class Charset:
 
     name: str = "utf-8"
     declared: Declared = Declared.HEADER
-    damage: Damage = Damage.NONE
+    mojibake: Mojibake = Mojibake.NONE
 
     @property
     def in_header(self) -> str:
-        """What Content-Type says; empty when it says nothing."""
+        """The charset in the Content-Type header; empty if there is none."""
         if self.declared is Declared.WRONG:
             return "iso-8859-1" if self.name == "utf-8" else "utf-8"
         return self.name if self.declared is Declared.HEADER else ""
 
     @property
     def in_document(self) -> str:
-        """What the document itself says; empty when it says nothing."""
+        """The charset in the document itself; empty if there is none."""
         return self.name if self.declared is Declared.META else ""
 
     @property
     def plain(self) -> bool:
-        """True if only what ISO-8859-1 can say may be written."""
+        """Whether only characters of ISO-8859-1 may be used."""
         return self.name == "iso-8859-1"
 
     def encode(self, text: str) -> bytes:
-        """The bytes that are served. Old charsets get plain quotes and dashes, as typists gave them."""
-        if self.name != "utf-8" or self.damage:
+        """Return the bytes that are served. Old charsets get plain quotes and dashes, as typists used."""
+        if self.name != "utf-8" or self.mojibake:
             text = text.translate(_TYPOGRAPHY)
-        if self.damage:
-            read_as = "iso-8859-1" if self.damage is Damage.LATIN else "windows-1252"
+        if self.mojibake:
+            read_as = "iso-8859-1" if self.mojibake is Mojibake.LATIN else "windows-1252"
             text = text.encode("utf-8").decode(read_as)
         return text.encode(self.name)
 

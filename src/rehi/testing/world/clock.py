@@ -13,13 +13,13 @@ START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockState:
-    """What the clock shows, and how fast it goes."""
+    """The time of the clock, and how fast it runs."""
 
     now: datetime
     speed: float  # seconds of the practice web in one of ours; 0 when it stands still
 
 
-class Clock:
+class WorldClock:
     """A clock that belongs to one practice web. Safe to use from several threads."""
 
     def __init__(
@@ -32,17 +32,17 @@ class Clock:
         self._speed = speed
 
     def now(self) -> datetime:
-        """What the clock shows."""
+        """Return the time of the clock."""
         with self._lock:
             return self._read()
 
     def state(self) -> ClockState:
-        """What the clock shows, and how fast it goes."""
+        """Return the time of the clock, and how fast it runs."""
         with self._lock:
             return ClockState(now=self._read(), speed=self._speed)
 
     def run(self, speed: float) -> None:
-        """Go on at this speed."""
+        """Run at this speed from now on."""
         if not 0 <= speed <= 1_000_000:
             raise ValueError("the clock's speed is a number from 0 to 1000000")
         with self._lock:
@@ -50,7 +50,7 @@ class Clock:
             self._speed = speed
 
     def stop(self) -> None:
-        """Stand still."""
+        """Stop the clock."""
         self.run(0.0)
 
     def advance(self, seconds: float) -> None:

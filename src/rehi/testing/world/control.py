@@ -1,12 +1,12 @@
-"""The control of the clock by HTTP, on a host of its own that no document lives on."""
+"""The control of the clock by HTTP, on a host that has no documents."""
 
 from __future__ import annotations
 
 import json
 
-from rehi.testing.world.clock import Clock
+from rehi.testing.world.clock import WorldClock
 from rehi.testing.world.replies import Reply
-from rehi.testing.world.wire import Request
+from rehi.testing.world.wire import WorldRequest
 
 CLOCK_HOST = "clock.rehemaa.test"
 CLOCK_PATH = "/_clock"
@@ -14,7 +14,7 @@ CLOCK_PATH = "/_clock"
 _COMMANDS = {"speed", "advance", "stop"}
 
 
-def control(clock: Clock, request: Request, body: bytes) -> Reply:
+def control(clock: WorldClock, request: WorldRequest, body: bytes) -> Reply:
     """Answer ``GET /_clock`` with the clock's state, and obey ``POST`` of ``speed``, ``advance`` or ``stop``."""
     if request.target != CLOCK_PATH:
         return _json(404, {"error": f"the clock is at {CLOCK_PATH}"})
@@ -29,7 +29,7 @@ def control(clock: Clock, request: Request, body: bytes) -> Reply:
     return _json(200, {"now": state.now.isoformat(), "speed": state.speed})
 
 
-def _obey(clock: Clock, body: bytes) -> None:
+def _obey(clock: WorldClock, body: bytes) -> None:
     try:
         commands = json.loads(body)
     except (ValueError, RecursionError):

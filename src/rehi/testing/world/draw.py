@@ -1,4 +1,4 @@
-"""A draw: choices that look random and are the same every time."""
+"""A draw: choices that look random, but are the same every time."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class Draw:
         self._count = 0
 
     def number(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
+        """Return an integer from ``low`` to ``high``, both included."""
         self._count += 1
         digest = blake2b(f"{self._key}\x1f{self._count}".encode(), digest_size=8).digest()
         return low + int.from_bytes(digest, "big") % (high - low + 1)
 
     def pick(self, things: Sequence[T]) -> T:
-        """One of them."""
+        """Return one of these things."""
         return things[self.number(0, len(things) - 1)]
 
     def sample(self, things: Sequence[T], count: int) -> list[T]:
-        """Some of them in any order, none twice; all of them if there are fewer."""
+        """Return ``count`` of these things in any order, none twice; all of them if there are fewer."""
         left = list(things)
         return [left.pop(self.number(0, len(left) - 1)) for _ in range(min(count, len(left)))]
 
     def chance(self, percent: int) -> bool:
-        """True so often out of a hundred."""
+        """Return True in ``percent`` of a hundred cases."""
         return self.number(1, 100) <= percent

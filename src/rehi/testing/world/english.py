@@ -1,4 +1,4 @@
-"""The English of the practice web: its sentences and headlines, with places for names."""
+"""The English of the practice web: its sentences and headlines, with slots for names."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ GENERAL: tuple[str, ...] = (
     "In earlier days the same work was done by hand and took several weeks.",
 )
 
-# Said of the person who was named last.
+# Sentences on the person who was named last.
 FOLLOWING: tuple[str, ...] = (
     "{surname} added that the work had gone well.",
     "{surname} did not wish to foretell the future.",

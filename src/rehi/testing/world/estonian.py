@@ -1,4 +1,4 @@
-"""The Estonian of the practice web: its sentences and headlines, with places for names.
+"""The Estonian of the practice web: its sentences and headlines, with slots for names.
 
 A slot is a role, perhaps a number to tell two of a role apart, and perhaps a case: ``{person2:gen}``.
 """
@@ -119,7 +119,7 @@ GENERAL: tuple[str, ...] = (
     "Varem tehti sama tööd käsitsi ja see võttis mitu nädalat.",
 )
 
-# Said of the person who was named last.
+# Sentences on the person who was named last.
 FOLLOWING: tuple[str, ...] = (
     "{surname} lisas, et tööga jäädi rahule.",
     "{surname} ei soovinud tulevikku ennustada.",

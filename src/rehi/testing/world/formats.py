@@ -1,4 +1,4 @@
-"""A format: a text or a register as plain text, CSV, JSON, XML, RSS or PDF."""
+"""A format: how a text or a register is written, as plain text, CSV, JSON, XML, RSS or PDF."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DELIMITERS = (";", ",", "\t")
 
 
 class Format(StrEnum):
-    """What a document is written as. The value is the file's extension."""
+    """The formats of documents. The value is the file's extension."""
 
     HTML = "html"
     TEXT = "txt"
@@ -28,7 +28,7 @@ class Format(StrEnum):
 
     @property
     def media_type(self) -> str:
-        """As an honest server declares it."""
+        """The media type that an honest server declares."""
         return _MEDIA_TYPES[self]
 
 
@@ -44,7 +44,7 @@ _MEDIA_TYPES = {
 
 
 def render(text: Text, form: Format, charset: Charset, *, url: str, variant: int) -> bytes:
-    """The bytes of every format but HTML; ``variant`` picks among the ways in which a format is written."""
+    """Return a text as bytes of any format but HTML; ``variant`` picks delimiter, escaping and compression."""
     if form is Format.PDF:
         return write_pdf(text.title, _paragraphs(text), compressed=variant % 2 == 0)
     if form is Format.CSV:
@@ -76,13 +76,13 @@ def _json(text: Text, *, url: str, escaped: bool) -> bytes:
         body = [dict(zip(header, row, strict=True)) for row in rows]
     else:
         body = [{"nr": number, "sisu" if estonian else "content": p} for number, p in enumerate(text.paragraphs, 1)]
-    whole = {
+    document = {
         "id": url,
         "pealkiri" if estonian else "title": text.title,
         "meta": {"keel" if estonian else "language": text.language, "avalik" if estonian else "public": True},
         "andmed" if estonian else "data": {"osad" if estonian else "parts": body},
     }
-    return json.dumps(whole, ensure_ascii=escaped, indent=None if escaped else 2).encode()
+    return json.dumps(document, ensure_ascii=escaped, indent=None if escaped else 2).encode()
 
 
 def _prolog(charset: Charset) -> str:

@@ -1,4 +1,4 @@
-"""A host: one site of the practice web, with everything that can be asked of it."""
+"""A host: one site of the practice web, with all its URLs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ DAY = 86_400
 
 
 class Access(StrEnum):
-    """Whether a polite visitor may have a document."""
+    """Whether robots.txt lets a visitor have a document."""
 
     OPEN = "open"
     DENIED = "denied"  # robots.txt forbids it
-    DEFERRED = "deferred"  # robots.txt can't be had
+    DEFERRED = "deferred"  # robots.txt can't be fetched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldDocument:
-    """A document of the practice web, before it is written."""
+    """The description of a document, from which its text is written."""
 
     url: str
     language: str
@@ -37,11 +37,11 @@ class WorldDocument:
     shout: bool = False
     register: bool = False
     period: int | None = None  # seconds after which it changes
-    key: str = ""  # documents with one key have one text; by default the URL
+    key: str = ""  # documents with the same key have the same text; by default the URL
     copy_of: str = ""  # the URL of the document whose bytes these are
-    declared: str = ""  # a media type that isn't true
+    declared: str = ""  # a wrong media type that is declared
     access: Access = Access.OPEN
-    late: bool = False  # it comes in pieces, with waits
+    late: bool = False  # it is sent in pieces, with waits
     front: bool = False  # it links to everything on its site
     variant: int = 0
 
@@ -53,23 +53,23 @@ class WorldDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """An address that sends visitors on."""
+    """A URL that redirects."""
 
     url: str
     status: int
     location: str  # as it stands in the header
-    expect: tuple[str, ...] = ()  # as of a trap
+    expect: tuple[str, ...] = ()  # see ``Trap``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trap:
-    """An address where something is wrong."""
+    """A URL at which something goes wrong."""
 
     url: str
     about: str
-    expect: tuple[str, ...]  # codes of ``rehi.errors`` of which one must follow; "ok" if none need
+    expect: tuple[str, ...]  # codes of ``rehi.errors``, one of which must be the result; "ok" for no error
     answer: Answer
-    status: int = 200  # as the crawl log has it
+    status: int = 200  # in the crawl log
     media_type: str = "text/html"
 
 
@@ -77,7 +77,7 @@ Resource = WorldDocument | Redirect | Trap
 
 
 class Validators(StrEnum):
-    """By what a site lets visitors ask whether a page has changed."""
+    """The headers that a site sends for conditional requests."""
 
     BOTH = "both"
     ETAG = "etag"
@@ -87,7 +87,7 @@ class Validators(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A site: whose it is, its manners, and its addresses by path and query."""
+    """A site: its owner, its robots.txt and headers, and its resources by path and query."""
 
     name: str
     owner: str
@@ -97,19 +97,19 @@ class Host:
     validators: Validators = Validators.BOTH
     gzip: bool = False
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    otherwise: Callable[[str], Answer | None] | None = None  # for addresses without end
+    otherwise: Callable[[str], Answer | None] | None = None  # for any other path
 
     @property
     def documents(self) -> tuple[WorldDocument, ...]:
-        """Its documents, in their order."""
-        return tuple(found for found in self.resources.values() if isinstance(found, WorldDocument))
+        """The documents of the site, in their order."""
+        return tuple(resource for resource in self.resources.values() if isinstance(resource, WorldDocument))
 
 
 def path_of(url: str) -> str:
-    """The path and query of one of the practice web's URLs."""
+    """Return the path and query of a URL of the practice web."""
     return url[url.index("/", len("http://")) :]
 
 
 def host_of(url: str) -> str:
-    """The host of one of the practice web's URLs."""
+    """Return the host of a URL of the practice web."""
     return url[len("http://") : url.index("/", len("http://"))]

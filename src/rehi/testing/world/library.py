@@ -1,4 +1,4 @@
-"""The library: writes each document when it is asked for, and remembers the last few thousand."""
+"""The library: writes documents when they are requested, and caches the last few thousand."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rehi.testing.world.names import PLACES, Name, Population
 from rehi.testing.world.pages import Design, Frame, render_page
 from rehi.testing.world.registers import compile_register
 from rehi.testing.world.replies import Reply
-from rehi.testing.world.texts import Order, Text, Truth, compose
+from rehi.testing.world.texts import Text, TextSpec, Truth, compose
 
 _REMEMBERED = 4_096
 
 
 class Library:
-    """Texts, truths and bytes of documents at any time. Safe to use from several threads."""
+    """The texts, the names and the bytes of all documents at any time. Safe to use from several threads."""
 
     def __init__(self, seed: int, hosts: dict[str, Host]) -> None:
         self._seed = seed
@@ -31,13 +31,13 @@ class Library:
         self._replies = lru_cache(_REMEMBERED)(self._render)
 
     def text(self, document: WorldDocument, at: datetime) -> Text:
-        """The text itself, without what its site puts around it."""
+        """Return the text of a document, without the menus around it."""
         return self._texts(
-            document.key or document.copy_of or document.url, self._source(document), edition(document, at)
+            document.key or document.copy_of or document.url, self._source(document), version_at(document, at)
         )
 
     def truth(self, document: WorldDocument, at: datetime) -> Truth:
-        """Whom the document names at that time."""
+        """Return the names in a document at that time."""
         document = self._source(document)
         truth = self.text(document, at).truth
         if document.format is not Format.HTML:
@@ -49,26 +49,26 @@ class Library:
         return truth.and_also(also)
 
     def reply(self, document: WorldDocument, at: datetime) -> Reply:
-        """The document as its site serves it at that time."""
-        return self._replies(document, edition(document, at))
+        """Return a document as its site serves it at that time."""
+        return self._replies(document, version_at(document, at))
 
     def _source(self, document: WorldDocument) -> WorldDocument:
         if not document.copy_of:
             return document
-        found = self._hosts[host_of(document.copy_of)].resources[path_of(document.copy_of)]
-        assert isinstance(found, WorldDocument)
-        return found
+        original = self._hosts[host_of(document.copy_of)].resources[path_of(document.copy_of)]
+        assert isinstance(original, WorldDocument)
+        return original
 
     def _compose(self, key: str, document: WorldDocument, number: int | None) -> Text:
-        order = Order(
+        spec = TextSpec(
             seed=self._seed, key=key, language=document.language, topic=document.topic, words=document.words,
             shout=document.shout, plain=document.charset.plain or document.key != "",
-            home=self._home(self._hosts[host_of(document.url)].owner), edition=number,
+            home=self._home(self._hosts[host_of(document.url)].owner), version=number,
         )  # fmt: skip
-        return compile_register(self._population, order) if document.register else compose(self._population, order)
+        return compile_register(self._population, spec) if document.register else compose(self._population, spec)
 
     def _home(self, owner: str) -> tuple[Name, ...]:
-        """The owner of a site and the place it is in, where the practice web knows them."""
+        """Return the owner of a site and the place it is in, as far as they are names of the practice web."""
         wanted = {owner, *(name for name, genitive, _ in PLACES if owner.startswith(f"{genitive} "))}
         return tuple(name for names in self._population.roles.values() for name in names if name.base in wanted)
 
@@ -78,7 +78,7 @@ class Library:
         return Draw("author", self._seed, document.url).pick(self._population.roles["person"]).base
 
     def _related(self, document: WorldDocument) -> list[WorldDocument]:
-        """What a page links to: a front page to everything on its site, any other to the next few."""
+        """Return the documents to which a page links: a front page to all of its site, any other to the next few."""
         everything = [d for d in self._hosts[host_of(document.url)].documents if not d.copy_of]
         if document.front:
             return [other for other in everything if not other.front]
@@ -119,8 +119,8 @@ class Library:
         return START + timedelta(seconds=number * document.period)
 
 
-def edition(document: WorldDocument, at: datetime) -> int | None:
-    """Which edition of a document is out at that time; None if it never changes."""
+def version_at(document: WorldDocument, at: datetime) -> int | None:
+    """Return the number of a document's version at that time; None if it never changes."""
     if document.period is None:
         return None
     return int((at - START).total_seconds() // document.period)

@@ -1,4 +1,4 @@
-"""The crawl log of the practice web: what Heritrix 3 would have written, and what a reader must make of each line."""
+"""The crawl log of the practice web, as Heritrix 3 would write it, with the right verdict on each line."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ MALFORMED = "malformed"
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A line, and what must come of it."""
+    """A line of the log, and what a reader must make of it."""
 
     raw: bytes  # with its line end
     verdict: str  # ACCEPTED, MALFORMED, or the reason of a rejection
-    url: str = ""  # of what must be visited
+    url: str = ""  # that must be visited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _LogEntry:
+    """The values of a line."""
+
     status: int
     url: str
     path: str = "L"
@@ -39,7 +41,7 @@ class _Entry:
 
 
 class LogWriter:
-    """Writes the log host by host; its times run on towards the moment at which the clock starts."""
+    """Writes the log host by host; its times lead up to the start of the clock."""
 
     def __init__(self, seed: int, body_of: Callable[[WorldDocument], Reply]) -> None:
         self._draw = Draw("log", seed)
@@ -47,7 +49,7 @@ class LogWriter:
         self._at = START - timedelta(hours=20)
 
     def write(self, hosts: list[Host]) -> Iterator[LogLine]:
-        """All lines."""
+        """Yield all lines of the log."""
         for host in hosts:
             yield from self._host(host)
         yield from self._closed()
@@ -57,9 +59,9 @@ class LogWriter:
         resources = list(host.resources.values())
         seed_url = resources[0].url
         yield self._accept(
-            _Entry(status=1, url=f"dns:{host.name}", path="P", via=seed_url, media_type="text/dns", size=60)
+            _LogEntry(status=1, url=f"dns:{host.name}", path="P", via=seed_url, media_type="text/dns", size=60)
         )
-        robots = _Entry(
+        robots = _LogEntry(
             status=host.robots_status, url=f"http://{host.name}/robots.txt", path="P", via=seed_url,
             media_type="text/plain", size=len(host.robots or b""),
         )  # fmt: skip
@@ -71,16 +73,16 @@ class LogWriter:
                 yield self._accept(self._entry(resource, "LR", seed_url))
         yield from self._assets(host, seed_url)
 
-    def _entry(self, resource: Resource, path: str, via: str) -> _Entry:
+    def _entry(self, resource: Resource, path: str, via: str) -> _LogEntry:
         if isinstance(resource, Redirect):
-            return _Entry(status=resource.status, url=resource.url, path=path, via=via)
+            return _LogEntry(status=resource.status, url=resource.url, path=path, via=via)
         if isinstance(resource, Trap):
             size = len(resource.answer.body) if isinstance(resource.answer, Reply) else self._draw.number(100, 9999)
-            return _Entry(
+            return _LogEntry(
                 status=resource.status, url=resource.url, path=path, via=via, media_type=resource.media_type, size=size
             )
         body = self._body_of(resource).body
-        return _Entry(
+        return _LogEntry(
             status=200,
             url=resource.url,
             path=path,
@@ -99,28 +101,28 @@ class LogWriter:
             ("/kinnine", "L", "text/html", -9998, "status"),
         )
         for path, hops, media_type, status, verdict in rows:
-            entry = _Entry(
+            entry = _LogEntry(
                 status=status, url=f"http://{host.name}{path}", path=hops, via=via, media_type=media_type, size=68
             )
             yield LogLine(self._line(entry), verdict)
 
     def _closed(self) -> Iterator[LogLine]:
         url = f"http://{CLOSED}/"
-        yield self._accept(_Entry(status=1, url=f"dns:{CLOSED}", path="P", via=url, media_type="text/dns", size=60))
-        yield LogLine(self._line(_Entry(status=-2, url=f"http://{CLOSED}/uudised", via=url)), "status")
+        yield self._accept(_LogEntry(status=1, url=f"dns:{CLOSED}", path="P", via=url, media_type="text/dns", size=60))
+        yield LogLine(self._line(_LogEntry(status=-2, url=f"http://{CLOSED}/uudised", via=url)), "status")
 
     def _odd(self, host: Host) -> Iterator[LogLine]:
         base = f"http://{host.name}"
         rejected = (
-            (_Entry(status=-6, url=f"{base}/domeenita"), "status"),
-            (_Entry(status=-404, url=f"{base}/tyhi"), "status"),
-            (_Entry(status=-5000, url=f"{base}/valjas"), "status"),
-            (_Entry(status=1, url="dns:www.rehemaa.test", path="-", media_type="text/dns"), "dns"),
-            (_Entry(status=226, url=f"ftp://{host.name}/fail.txt", media_type="text/plain"), "scheme"),
-            (_Entry(status=200, url=f"{base}/robots.txt", media_type="text/plain"), "robots"),
-            (_Entry(status=200, url=f"{base}/film.mp4", media_type="video/mp4", path="LLE"), "type"),
-            (_Entry(status=200, url=f"{base}/kiri.woff2", media_type="font/woff2", path="LE"), "type"),
-            (_Entry(status=200, url=f"{base}/otsi?q=a", path="LXL"), "speculative"),
+            (_LogEntry(status=-6, url=f"{base}/domeenita"), "status"),
+            (_LogEntry(status=-404, url=f"{base}/tyhi"), "status"),
+            (_LogEntry(status=-5000, url=f"{base}/valjas"), "status"),
+            (_LogEntry(status=1, url="dns:www.rehemaa.test", path="-", media_type="text/dns"), "dns"),
+            (_LogEntry(status=226, url=f"ftp://{host.name}/fail.txt", media_type="text/plain"), "scheme"),
+            (_LogEntry(status=200, url=f"{base}/robots.txt", media_type="text/plain"), "robots"),
+            (_LogEntry(status=200, url=f"{base}/film.mp4", media_type="video/mp4", path="LLE"), "type"),
+            (_LogEntry(status=200, url=f"{base}/kiri.woff2", media_type="font/woff2", path="LE"), "type"),
+            (_LogEntry(status=200, url=f"{base}/otsi?q=a", path="LXL"), "speculative"),
         )
         for entry, verdict in rejected:
             yield LogLine(self._line(entry), verdict)
@@ -128,10 +130,10 @@ class LogWriter:
         yield LogLine(b"\x00\xff\xfe midagi muud\n", MALFORMED)
         yield LogLine(b"java.lang.NullPointerException at org.archive\n", MALFORMED)
 
-    def _accept(self, entry: _Entry) -> LogLine:
+    def _accept(self, entry: _LogEntry) -> LogLine:
         return LogLine(self._line(entry), ACCEPTED, entry.via if "P" in entry.path else entry.url)
 
-    def _line(self, entry: _Entry) -> bytes:
+    def _line(self, entry: _LogEntry) -> bytes:
         self._at += timedelta(milliseconds=self._draw.number(3, 900))
         lasted = self._draw.number(2, 800)
         digest = base64.b32encode(sha1(entry.digest or PIXEL + entry.url.encode(), usedforsecurity=False).digest())

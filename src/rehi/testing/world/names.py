@@ -1,4 +1,4 @@
-"""A name: someone or something that the practice web speaks of, in the forms that its sentences need."""
+"""A name: a person, an organisation or a place of the practice web, in the forms that its sentences need."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _INSTITUTIONS = (  # role, nominative, genitive, English
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A person, an organisation or a place."""
+    """The name of a person, an organisation or a place, with its inflected forms."""
 
     kind: NameKind
     base: str
@@ -78,27 +78,27 @@ class Name:
     family: str = field(default="", compare=False)
 
     def form(self, case: str, language: str) -> str:
-        """The name as it stands in a sentence; English knows one form only."""
+        """Return the name in a case; in English it has one form only."""
         return self.forms[case] if language == "et" else self.english
 
     def key(self, language: str) -> tuple[NameKind, str]:
-        """What a reader of the text should find: the kind and the basic form."""
+        """Return the kind and the basic form, as they should be recognised in a text."""
         return self.kind, self.base if language == "et" else self.english
 
 
 def decline(nominative: str, genitive: str) -> dict[str, str]:
-    """The cases of a regular name."""
+    """Return the forms of a regular name by case."""
     return {"nom": nominative, "gen": genitive} | {case: genitive + ending for case, ending in _ENDINGS.items()}
 
 
 def person(given: str, family: str, genitive: str) -> Name:
-    """A person: only the family name is inflected."""
+    """Return the name of a person: only the family name is inflected."""
     full = f"{given} {family}"
     return Name(NameKind.PERSON, full, full, decline(full, f"{given} {genitive}"), family)
 
 
 def place(name: str, genitive: str, inside: str) -> Name:
-    """A place: ``loc``, ``lat`` and ``sep`` are where, whither and whence, by inner or outer cases as usage has it."""
+    """Return the name of a place: ``loc``, ``lat`` and ``sep`` are the cases for in, to and from it, inner or outer ones."""
     forms = decline(name, genitive)
     where, whither, whence = ("in", "ill", "el") if inside == "s" else ("ad", "all", "abl")
     forms |= {"loc": forms[where], "lat": forms[whither], "sep": forms[whence]}
@@ -106,15 +106,15 @@ def place(name: str, genitive: str, inside: str) -> Name:
 
 
 def organisation(nominative: str, genitive: str, english: str) -> Name:
-    """An institution whose last word is inflected."""
+    """Return the name of an institution: its last word is inflected."""
     return Name(NameKind.ORGANISATION, nominative, english, decline(nominative, genitive))
 
 
 def company(name: str) -> Name:
-    """A company: the legal form before the name takes the ending, as in "OÜ-le Merepiim"."""
-    legal, rest = name.split(" ", 1)
+    """Return the name of a company: the legal form before it takes the ending, as in "OÜ-le Merepiim"."""
+    legal, own_name = name.split(" ", 1)
     stem = f"{legal}-i" if legal == "AS" else f"{legal}-"
-    forms = {case: f"{stem}{ending} {rest}" for case, ending in _ENDINGS.items()}
+    forms = {case: f"{stem}{ending} {own_name}" for case, ending in _ENDINGS.items()}
     return Name(NameKind.ORGANISATION, name, name, {"nom": name, "gen": name} | forms)
 
 
@@ -123,8 +123,8 @@ def _families() -> list[tuple[str, str]]:
     return [*made, *_FAMILY_PLAIN]
 
 
-# People and a place that are there to be confused: three of one surname, a woman named like a village,
-# and a woman and a village of one and the same name.
+# Names that are easily confused: three people of one surname, a woman whose surname is a village,
+# and a woman and a village of the same name.
 SPECIAL = {
     "kaspar": person("Kaspar", "Lepasaar", "Lepasaare"),
     "mart": person("Märt", "Lepasaar", "Lepasaare"),
@@ -137,7 +137,7 @@ SPECIAL = {
 
 
 class Population:
-    """Everybody and everything that the practice web speaks of, by role."""
+    """All names of the practice web, by role."""
 
     def __init__(self, seed: int, people: int = 160) -> None:
         draw = Draw("people", seed)
@@ -155,7 +155,7 @@ class Population:
         }
 
     def role_of(self, name: Name) -> str:
-        """The role in which the templates speak of it."""
+        """Return the role that a name has in the templates."""
         return next(role for role, names in self.roles.items() if name in names)
 
     @staticmethod
@@ -163,8 +163,8 @@ class Population:
         rows = [(town, "Linnavalitsus", "Town Government") for town in TOWNS]
         rows += [(village, "Vallavalitsus", "Parish Government") for village in VILLAGES]
         return tuple(
-            organisation(f"{GENITIVE[at]} {what}", f"{GENITIVE[at]} {what}e", f"{at} {english}")
-            for at, what, english in rows
+            organisation(f"{GENITIVE[place_name]} {noun}", f"{GENITIVE[place_name]} {noun}e", f"{place_name} {english}")
+            for place_name, noun, english in rows
         )
 
     @staticmethod

@@ -1,11 +1,11 @@
-"""The sites that are odd but lawful: charsets, copies, confusing names, redirects, and every kind of robots.txt."""
+"""Oddities: sites that are unusual but correct, with charsets, copies, confusing names, redirects and all kinds of robots.txt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rehi.testing.world.charsets import UTF8, Charset, Damage, Declared
+from rehi.testing.world.charsets import UTF8, Charset, Declared, Mojibake
 from rehi.testing.world.draw import Draw
 from rehi.testing.world.formats import Format
 from rehi.testing.world.hosts import Access, Host, Redirect, Resource, Validators, WorldDocument, path_of
@@ -18,7 +18,7 @@ RING = "http://ring.rehemaa.test"
 
 
 def build_oddities(seed: int, others: list[Host]) -> list[Host]:
-    """All of them; ``others`` are the sites of which copies are made."""
+    """Return all odd sites; ``others`` are the sites of which copies are made."""
     return [_charset_site(), _name_site(), _mirror(others), _ring(others), *_robots_sites(seed)]
 
 
@@ -45,14 +45,14 @@ def _charset_site() -> Host:
     ]
     resources += [page(f"/{name}/tekst.txt", Charset(name, Declared.MISSING), Format.TEXT) for name in CHARSETS]
     resources += [page(f"/{name}/fail.xml", Charset(name, Declared.META), Format.XML) for name in CHARSETS]
-    for damage in (Damage.LATIN, Damage.WINDOWS):
-        resources.append(page(f"/segane/{damage}.html", Charset("utf-8", Declared.HEADER, damage)))
-        resources.append(page(f"/segane/{damage}.txt", Charset("utf-8", Declared.HEADER, damage), Format.TEXT))
+    for mojibake in (Mojibake.LATIN, Mojibake.WINDOWS):
+        resources.append(page(f"/segane/{mojibake}.html", Charset("utf-8", Declared.HEADER, mojibake)))
+        resources.append(page(f"/segane/{mojibake}.txt", Charset("utf-8", Declared.HEADER, mojibake), Format.TEXT))
     return _host("kodeering.rehemaa.test", resources)
 
 
 def _name_site() -> Host:
-    """Names that are easily confused, in both languages and several formats, and a headline in capitals."""
+    """Return a site with names that are easily confused, in both languages and several formats."""
     base = "http://nimed.rehemaa.test"
     resources: list[Resource] = []
     for language in ("et", "en"):
@@ -73,7 +73,7 @@ def _name_site() -> Host:
 
 
 def _mirror(others: list[Host]) -> Host:
-    """Exact copies of other sites' pages, some of them twice."""
+    """Return a site with exact copies of other sites' pages, some of them twice."""
     base = "http://peegel.rehemaa.test"
     originals = [host.documents[number] for host in others[:6] for number in (0, 2, 3)]
     resources: list[Resource] = [copy_to(page, f"{base}/koopia/{n}") for n, page in enumerate(originals, start=1)]
@@ -82,7 +82,7 @@ def _mirror(others: list[Host]) -> Host:
 
 
 def _ring(others: list[Host]) -> Host:
-    """Redirects of every status, in chains and across hosts, and some that lead nowhere."""
+    """Return a site with redirects of every status, in chains and across hosts, and some that can't be followed."""
     goal = WorldDocument(url=f"{RING}/siht.html", language="et", format=Format.HTML, topic="roads", words=120)
     abroad = others[0].documents[1].url
     lost = ("redirect-loop",)

@@ -1,4 +1,4 @@
-"""A page: a text as HTML, in one of several designs with all that stands around a text."""
+"""A page: a text as HTML, in one of several designs, with menus, links and footers around it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from rehi.testing.world.texts import LANGUAGES, Text
 
 
 class Design(StrEnum):
-    """How a site looks."""
+    """The designs of sites."""
 
     OFFICE = "office"  # HTML 5 with all its sections
     PAPER = "paper"  # an article with a byline, scripts and readers' comments
-    TABLES = "tables"  # as it was done in 1999
+    TABLES = "tables"  # a layout of tables, as in 1999
     CARDS = "cards"  # nothing but divs
     BARE = "bare"  # hardly any tags, and few of them closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What stands around the text."""
+    """What is around the text of a page."""
 
     site: str  # whose site it is
     author: str = ""
-    links: Sequence[tuple[str, str]] = ()  # address and words
+    links: Sequence[tuple[str, str]] = ()  # URL and text
 
 
 def render_page(text: Text, design: Design, charset: Charset, frame: Frame, *, url: str) -> bytes:
-    """The bytes of a page."""
+    """Return a text as the bytes of a page."""
     makers = {
         Design.OFFICE: _office,
         Design.PAPER: _paper,

@@ -11,7 +11,7 @@ _COLUMNS = 82  # of 11-point Helvetica between the margins of A4
 
 
 def write_pdf(title: str, paragraphs: Sequence[str], *, compressed: bool) -> bytes:
-    """A file with a proper cross-reference table, WinAnsi text and as many pages as it takes."""
+    """Return a PDF file with a cross-reference table, WinAnsi text and as many pages as needed."""
     lines = [title, ""]
     for paragraph in paragraphs:
         lines += [*textwrap.wrap(paragraph, _COLUMNS, break_on_hyphens=False), ""]

@@ -1,4 +1,4 @@
-"""A reply: what a server of the practice web says, whether it behaves or not."""
+"""A reply: what a server of the practice web sends, whether it behaves or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An ordinary answer. The server adds the date, the length and the conditional answers."""
+    """An ordinary answer. The server adds the date and the length, and answers conditional requests with 304."""
 
     status: int = 200
     headers: Headers = ()
@@ -24,36 +24,36 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Say nothing for some seconds."""
+    """Send nothing for some seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Break the connection off, so that the client sees a reset and not an end."""
+    """Reset the connection, so that the client does not see an orderly end."""
 
 
 Step = bytes | Wait | Reset
 
 
 @dataclass(frozen=True, slots=True)
-class Conduct:
-    """Misbehaviour: what is done on the socket, step by step, before the connection is closed."""
+class Misbehaviour:
+    """An answer that breaks the rules: what is done on the socket, step by step, before the connection is closed."""
 
     steps: Callable[[], Iterator[Step]]
 
 
-Answer = Reply | Conduct
+Answer = Reply | Misbehaviour
 
 
 def reason(status: int) -> str:
-    """The words after the status."""
+    """Return the reason phrase of a status."""
     return HTTPStatus(status).phrase
 
 
 def head(status: int, media_type: str, *more: tuple[str, str]) -> bytes:
-    """A status line and headers, for conducts that write their own."""
+    """Return a status line and headers as bytes, for misbehaviours."""
     lines = [f"HTTP/1.1 {status} {reason(status)}", f"Content-Type: {media_type}", "Connection: close"]
     lines += [f"{name}: {value}" for name, value in more]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -1,4 +1,4 @@
-"""The server of the practice web: raw HTTP/1.1 on loopback, since misbehaviour needs the socket."""
+"""The server of the practice web: HTTP/1.1 on raw sockets of the loopback, as misbehaviour needs them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from types import TracebackType
 
 from rehi.errors import EngineError
 from rehi.testing.world.control import CLOCK_HOST, control
-from rehi.testing.world.replies import Answer, Conduct, Reply, Reset, Step, Wait
+from rehi.testing.world.replies import Answer, Misbehaviour, Reply, Reset, Step, Wait
 from rehi.testing.world.traps import CLOSED
-from rehi.testing.world.wire import LARGEST_HEAD, Request, parse_head, render_reply
+from rehi.testing.world.wire import LARGEST_HEAD, WorldRequest, parse_head, render_reply
 from rehi.testing.world.world import World
 
 _LARGEST_BODY = 65_536
@@ -23,11 +23,11 @@ _LARGEST_BODY = 65_536
 
 @dataclass(frozen=True, slots=True)
 class SeenRequest:
-    """A request as it came in."""
+    """A request that was received."""
 
     host: str
     path: str  # and query
-    at: float  # of time.monotonic()
+    at: float  # by time.monotonic()
 
 
 class WorldServer:
@@ -57,17 +57,17 @@ class WorldServer:
 
     @property
     def requests(self) -> tuple[SeenRequest, ...]:
-        """The last requests, the oldest first."""
+        """The last requests that were received, the oldest first."""
         return tuple(self._seen)
 
     @property
     def resolve_rules(self) -> list[str]:
-        """What ``fetch.resolve`` needs in order to find the practice web; the first rule that fits holds."""
+        """The rules for ``fetch.resolve`` that lead to the practice web."""
         return [f"{CLOSED}={self.host}:1", f"*.test={self.host}:{self.port}"]
 
     @property
     def base(self) -> str:
-        """The address without any host's name."""
+        """The URL of the server itself, without a host of the practice web."""
         return f"http://{self.host}:{self.port}"
 
     def __enter__(self) -> WorldServer:
@@ -80,7 +80,7 @@ class WorldServer:
         self.close()
 
     def start(self) -> None:
-        """Listen; EngineError if the port can't be had."""
+        """Start to listen; EngineError if the port can't be used."""
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -101,30 +101,30 @@ class WorldServer:
         ready.wait()
 
     def close(self) -> None:
-        """Hang up on everybody and stop."""
+        """Close all connections and stop."""
         if self._thread is None or self._loop is None or self._stop is None:
             return
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         self._thread = self._loop = self._stop = None
 
-    def note(self, request: Request) -> None:
-        """Remember a request."""
+    def note(self, request: WorldRequest) -> None:
+        """Note a request that was received."""
         self.counts[request.host] += 1
         self._seen.append(SeenRequest(request.host, request.target, time.monotonic()))
         self._under_way[request.host] += 1
         self.at_once[request.host] = max(self.at_once[request.host], self._under_way[request.host])
 
-    def answered(self, request: Request) -> None:
-        """A request has got all the answer that it gets."""
+    def answered(self, request: WorldRequest) -> None:
+        """Note that a request was answered."""
         self._under_way[request.host] -= 1
 
     def joined(self, connection: _Connection) -> None:
-        """Somebody has connected."""
+        """Note a new connection."""
         self._connections.add(connection)
 
     def left(self, connection: _Connection) -> None:
-        """A connection has ended."""
+        """Note that a connection has ended."""
         self._connections.discard(connection)
 
     async def _serve(self, listener: socket.socket, ready: threading.Event) -> None:
@@ -133,7 +133,9 @@ class WorldServer:
         listening = await loop.create_server(lambda: _Connection(self, loop), sock=listener)
         ready.set()
         await self._stop.wait()
-        loop.remove_reader(listener)  # closing it now would leak the sockets of those who are just being let in
+        loop.remove_reader(
+            listener
+        )  # closing it now would leak the sockets of connections that are just being accepted
         await self._hang_up()
         listening.close()
 
@@ -148,14 +150,14 @@ class WorldServer:
 
 
 class _Connection(asyncio.Protocol):
-    """One client, request after request."""
+    """The connection of one client, with one request after another."""
 
     def __init__(self, server: WorldServer, loop: asyncio.AbstractEventLoop) -> None:
         self._server = server
         self._loop = loop
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
-        self._conduct: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._may_write = asyncio.Event()
         self._may_write.set()
 
@@ -166,8 +168,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.left(self)
-        if self._conduct is not None:
-            self._conduct.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
     def pause_writing(self) -> None:
         self._may_write.clear()
@@ -176,13 +178,13 @@ class _Connection(asyncio.Protocol):
         self._may_write.set()
 
     def abort(self) -> None:
-        """End without ado."""
+        """Close the connection at once."""
         if self._transport is not None:
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         self._received += data
-        while self._conduct is None and self._transport is not None and not self._transport.is_closing():
+        while self._task is None and self._transport is not None and not self._transport.is_closing():
             end = self._received.find(b"\r\n\r\n")
             if end < 0:
                 if len(self._received) > LARGEST_HEAD:
@@ -191,7 +193,7 @@ class _Connection(asyncio.Protocol):
             request = parse_head(bytes(self._received[:end]))
             length = request.content_length
             if not request.method or length > _LARGEST_BODY:
-                self._say(Reply(status=400), request, keep=False)
+                self._send(Reply(status=400), request, keep=False)
                 return
             if len(self._received) < end + 4 + length:
                 return
@@ -199,48 +201,48 @@ class _Connection(asyncio.Protocol):
             del self._received[: end + 4 + length]
             self._answer(request, body)
 
-    def _answer(self, request: Request, body: bytes) -> None:
+    def _answer(self, request: WorldRequest, body: bytes) -> None:
         server = self._server
         if request.host == CLOCK_HOST:
-            self._say(control(server.world.clock, request, body), request)
+            self._send(control(server.world.clock, request, body), request)
             return
         server.note(request)
         if request.method not in ("GET", "HEAD"):
-            self._say(Reply(status=405, headers=(("Allow", "GET, HEAD"),)), request)
+            self._send(Reply(status=405, headers=(("Allow", "GET, HEAD"),)), request)
             server.answered(request)
             return
         answer: Answer | None = server.world.answer(request.host, request.target, server.world.clock.now())
-        if isinstance(answer, Conduct):
-            self._conduct = self._loop.create_task(self._misbehave(answer, request))
+        if isinstance(answer, Misbehaviour):
+            self._task = self._loop.create_task(self._misbehave(answer, request))
             return
         reply = answer or Reply(status=404, body=b"Sellist masinat siin ei ole.\n")
         if server.latency:
-            self._conduct = self._loop.create_task(self._say_late(reply, request))
+            self._task = self._loop.create_task(self._send_late(reply, request))
         else:
-            self._say(reply, request)
+            self._send(reply, request)
             server.answered(request)
 
-    def _say(self, reply: Reply, request: Request, *, keep: bool = True) -> None:
+    def _send(self, reply: Reply, request: WorldRequest, *, keep: bool = True) -> None:
         assert self._transport is not None
         keep = keep and request.keep_alive
         self._transport.write(render_reply(reply, request, self._server.world.clock.now(), keep=keep))
         if not keep:
             self._transport.close()
 
-    async def _say_late(self, reply: Reply, request: Request) -> None:
+    async def _send_late(self, reply: Reply, request: WorldRequest) -> None:
         try:
             await asyncio.sleep(self._server.latency)
             if self._transport is not None and not self._transport.is_closing():
-                self._say(reply, request)
+                self._send(reply, request)
         finally:
             self._server.answered(request)
-        self._conduct = None
+        self._task = None
         self.data_received(b"")
 
-    async def _misbehave(self, conduct: Conduct, request: Request) -> None:
+    async def _misbehave(self, misbehaviour: Misbehaviour, request: WorldRequest) -> None:
         assert self._transport is not None
         try:
-            for step in conduct.steps():
+            for step in misbehaviour.steps():
                 if self._transport.is_closing():
                     return
                 await self._do(step, self._transport)
@@ -252,8 +254,8 @@ class _Connection(asyncio.Protocol):
         if isinstance(step, Wait):
             await asyncio.sleep(step.seconds)
         elif isinstance(step, Reset):
-            linger_not = (1).to_bytes(4, "little") + bytes(4)
-            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not)
+            no_linger = (1).to_bytes(4, "little") + bytes(4)
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_linger)
             transport.abort()
         else:
             transport.write(step)
@@ -269,7 +271,7 @@ def serve_forever(
     host: str = "127.0.0.1",
     small: bool = False,
 ) -> Mapping[str, int]:
-    """Serve until ``stop`` is set; the requests by host. EngineError if the port can't be had."""
+    """Serve until ``stop`` is set; return the number of requests by host. EngineError if the port can't be used."""
     world = World(seed, small=small)
     world.clock.run(speed)
     with WorldServer(world, host, port) as server:

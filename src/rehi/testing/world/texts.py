@@ -1,4 +1,4 @@
-"""A text: titles and paragraphs about people, organisations and places, and the truth about whom they name."""
+"""A text: title and paragraphs about people, organisations and places, and the list of the names in them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ TOPICS = tuple(estonian.SENTENCES)
 ROLES = ("person", "place", "council", "ministry", "company", "school", "museum", "library")
 
 _SLOT = re.compile(r"\{([a-z]+)(\d?)(?::([a-z]+))?\}")
-_BLOCKS = 6  # items on a page that changes with the clock: the newest comes first, the oldest goes
+_BLOCKS = 6  # items on a page that changes with the clock: the newest is added in front, the oldest removed
 
 Key = tuple[NameKind, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """Whom and what a document names."""
+    """The names in a document, which a reader should recognise."""
 
-    names: frozenset[Key] = frozenset()  # the kind and the basic form, of what stands in the text itself
-    surfaces: frozenset[tuple[NameKind, str, str]] = frozenset()  # the same, with each form that stands there
-    also: frozenset[Key] = frozenset()  # may be found, need not: surnames alone, and what the site's frame says
+    names: frozenset[Key] = frozenset()  # kind and basic form of the names in the text itself
+    surfaces: frozenset[tuple[NameKind, str, str]] = frozenset()  # the same, with each inflected form in the text
+    also: frozenset[Key] = (
+        frozenset()
+    )  # names that may be recognised or not: surnames alone, and names in menus and footers
 
     def and_also(self, names: Iterable[Key]) -> Truth:
-        """The same text in a frame that names more."""
+        """Return the truth with further names that may be recognised or not."""
         return Truth(names=self.names, surfaces=self.surfaces, also=self.also | (frozenset(names) - self.names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A title, paragraphs, and the truth about them."""
+    """A title and paragraphs, or a table, and the names in them."""
 
     language: str
     title: str
@@ -47,22 +49,22 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is to be written."""
+class TextSpec:
+    """The specification of a text, from which it follows."""
 
     seed: int
-    key: str  # texts with one key are the same
+    key: str  # texts with the same key are the same
     language: str
     topic: str = "council"
     words: int = 200
     shout: bool = False  # the title in capitals
-    plain: bool = False  # nothing that ISO-8859-1 can't say
+    plain: bool = False  # only characters of ISO-8859-1
     home: tuple[Name, ...] = ()  # named more often than others, as a town is on its own site
-    edition: int | None = None  # of a page that changes with the clock
+    version: int | None = None  # of a page that changes with the clock
 
 
 @dataclass(slots=True)
-class Named:
+class UsedNames:
     """The names that a text has used so far."""
 
     language: str
@@ -72,7 +74,7 @@ class Named:
     last_person: Name | None = None
 
     def use(self, role: str, name: Name, case: str) -> str:
-        """Note that the name stands in the text, and give the form in which it does."""
+        """Note that a name is in the text, and return its form in that case."""
         surface = name.form(case, self.language)
         self.by_role.setdefault(role, []).append(name)
         self.surfaces.add((*name.key(self.language), surface))
@@ -81,15 +83,15 @@ class Named:
         return surface
 
     def truth(self) -> Truth:
-        """What the text names, now that it is finished."""
+        """Return the names in the finished text."""
         names = frozenset((kind, base) for kind, base, _ in self.surfaces)
         return Truth(names=names, surfaces=frozenset(self.surfaces), also=frozenset(self.also) - names)
 
 
-class Writer:
-    """Fills the slots of sentences with a few names that come again and again, as in an article."""
+class SentenceWriter:
+    """Fills the slots of sentences with names, of which a few come again and again, as in an article."""
 
-    def __init__(self, population: Population, draw: Draw, named: Named, home: Sequence[Name], words: int) -> None:
+    def __init__(self, population: Population, draw: Draw, named: UsedNames, home: Sequence[Name], words: int) -> None:
         self._draw = draw
         self._named = named
         self._cast = {role: draw.sample(population.roles[role], 2) for role in ROLES}
@@ -100,7 +102,7 @@ class Writer:
             cast[:] = [name, *(other for other in cast if other != name)]
 
     def fill(self, template: str) -> str:
-        """The sentence, its names noted."""
+        """Return the sentence of a template, and note its names."""
         here: dict[str, Name] = {}
 
         def replace(slot: re.Match[str]) -> str:
@@ -124,8 +126,8 @@ class Writer:
         return last.family
 
 
-def amount(what: str, draw: Draw, language: str) -> str:
-    """A number, a year, a sum, a date or a month in words."""
+def amount(role: str, draw: Draw, language: str) -> str:
+    """Return what fills a slot that is no name: a number, a year, a sum, a date or a month."""
     words = LANGUAGES[language]
     month = draw.number(0, 5)
     makers: dict[str, Callable[[], str]] = {
@@ -136,41 +138,41 @@ def amount(what: str, draw: Draw, language: str) -> str:
         "monthgen": lambda: str(words.MONTHS_GENITIVE[month]),
         "date": lambda: date(draw.number(1, 28), month, language),
     }
-    return makers[what]()
+    return makers[role]()
 
 
-def money(thousands: int, rest: int, language: str) -> str:
-    """A sum of euros as each language groups its digits."""
-    return f"{thousands} {rest:03} eurot" if language == "et" else f"{thousands},{rest:03} euros"
+def money(thousands: int, units: int, language: str) -> str:
+    """Return a sum of euros, with the digits grouped as in the language."""
+    return f"{thousands} {units:03} eurot" if language == "et" else f"{thousands},{units:03} euros"
 
 
 def date(day: int, month: int, language: str) -> str:
-    """A day of 2026, in Estonian the one on which something happens."""
+    """Return a day of 2026; in Estonian in the case for "on that day"."""
     if language == "et":
         return f"{day}. {estonian.MONTHS_GENITIVE[month]}l 2026"
     return f"{day} {english.MONTHS[month]} 2026"
 
 
-def compose(population: Population, order: Order) -> Text:
-    """Write a text; one that changes with the clock is a row of items, each with an edition of its own."""
-    named = Named(order.language)
-    if order.edition is None:
-        draw = Draw("text", order.seed, order.key)
-        paragraphs = _write(population, order, draw, named, order.topic, order.words)
+def compose(population: Population, spec: TextSpec) -> Text:
+    """Return the text of a specification; one that changes with the clock is made of items of the last versions."""
+    named = UsedNames(spec.language)
+    if spec.version is None:
+        draw = Draw("text", spec.seed, spec.key)
+        paragraphs = _write(population, spec, draw, named, spec.topic, spec.words)
     else:
         paragraphs = []
         for back in range(_BLOCKS):
-            draw = Draw("text", order.seed, order.key, order.edition - back)
-            paragraphs += _write(population, order, draw, named, draw.pick(TOPICS), order.words // _BLOCKS)
-    title = _title(order, named, Draw("title", order.seed, order.key, order.edition))
-    return Text(language=order.language, title=title, paragraphs=tuple(paragraphs), truth=named.truth())
+            draw = Draw("text", spec.seed, spec.key, spec.version - back)
+            paragraphs += _write(population, spec, draw, named, draw.pick(TOPICS), spec.words // _BLOCKS)
+    title = _title(spec, named, Draw("title", spec.seed, spec.key, spec.version))
+    return Text(language=spec.language, title=title, paragraphs=tuple(paragraphs), truth=named.truth())
 
 
-def _write(population: Population, order: Order, draw: Draw, named: Named, topic: str, words: int) -> list[str]:
-    writer = Writer(population, draw, named, order.home, words)
+def _write(population: Population, spec: TextSpec, draw: Draw, named: UsedNames, topic: str, words: int) -> list[str]:
+    writer = SentenceWriter(population, draw, named, spec.home, words)
     sentences: list[str] = []
     count = 0
-    for template in _templates(order, draw, topic, named):
+    for template in _templates(spec, draw, topic, named):
         sentences.append(writer.fill(template))
         count += len(sentences[-1].split())
         if count >= words:
@@ -183,14 +185,14 @@ def _write(population: Population, order: Order, draw: Draw, named: Named, topic
     return paragraphs
 
 
-def _templates(order: Order, draw: Draw, topic: str, named: Named) -> Iterable[str]:
-    """Sentences on the topic first and for the most part, none twice before all have had their turn."""
-    language = LANGUAGES[order.language]
-    fits = [t for t in language.SENTENCES.get(topic, language.TRAPS) if not order.plain or _plain(t)]
-    rest = [t for name in TOPICS if name != topic for t in language.SENTENCES[name] if not order.plain or _plain(t)]
+def _templates(spec: TextSpec, draw: Draw, topic: str, named: UsedNames) -> Iterable[str]:
+    """Yield templates of sentences without end, those on the topic first; none twice before all were used."""
+    language = LANGUAGES[spec.language]
+    on_topic = [t for t in language.SENTENCES.get(topic, language.TRAPS) if not spec.plain or _plain(t)]
+    on_others = [t for name in TOPICS if name != topic for t in language.SENTENCES[name] if not spec.plain or _plain(t)]
     while True:
-        first = fits if topic == "traps" else draw.sample(fits, len(fits))
-        for template in (*first, *draw.sample(rest, len(rest))):
+        first = on_topic if topic == "traps" else draw.sample(on_topic, len(on_topic))
+        for template in (*first, *draw.sample(on_others, len(on_others))):
             yield template
             if named.last_person is not None and draw.chance(6):
                 yield draw.pick(language.FOLLOWING)
@@ -202,13 +204,13 @@ def _plain(template: str) -> bool:
     return not set(template) & set("šžŠŽ€")
 
 
-def _title(order: Order, named: Named, draw: Draw) -> str:
-    """A headline about names that the text has, so that whoever leaves headlines out misses nothing."""
-    templates = LANGUAGES[order.language].TITLES[order.topic]
+def _title(spec: TextSpec, named: UsedNames, draw: Draw) -> str:
+    """Return a headline with names of the text only, so that a reader who leaves headlines out misses no name."""
+    templates = LANGUAGES[spec.language].TITLES[spec.topic]
     able = [t for t in templates if all(slot[1] in named.by_role for slot in _SLOT.finditer(t))]
 
     def replace(slot: re.Match[str]) -> str:
-        return draw.pick(named.by_role[slot[1]]).form(slot[3] or "nom", order.language)
+        return draw.pick(named.by_role[slot[1]]).form(slot[3] or "nom", spec.language)
 
     title = _SLOT.sub(replace, draw.pick(able))
-    return title.upper() if order.shout else title
+    return title.upper() if spec.shout else title

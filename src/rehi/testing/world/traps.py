@@ -1,17 +1,17 @@
-"""The hosts that misbehave: slow, broken, huge, lying, endless and failing ones."""
+"""Traps: the hosts that misbehave, which are slow, broken, huge, lying, endless or failing."""
 
 from __future__ import annotations
 
 import base64
 from dataclasses import replace
 
-from rehi.testing.world import conducts
+from rehi.testing.world import misbehaviours
 from rehi.testing.world.formats import Format
 from rehi.testing.world.hosts import Host, Resource, Trap, Validators, WorldDocument, path_of
 from rehi.testing.world.pages import Design
 from rehi.testing.world.replies import Answer, Reply
 
-# Nobody listens there: the server's resolve rules lead it to a closed port.
+# The server's resolve rules lead this host to a closed port.
 CLOSED = "suletud.rehemaa.test"
 
 PIXEL = base64.b64decode(
@@ -19,8 +19,8 @@ PIXEL = base64.b64decode(
 )
 _SORRY = "<!doctype html><html lang=et><title>{0}</title><h1>{0}</h1><p>Seda lehte meil kahjuks ei ole.</p></html>\n"
 
-# host, path, conduct, what must follow
-_CONDUCTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+# host, path, misbehaviour, the error codes that may follow
+_MISBEHAVIOURS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("aeglane.rehemaa.test", "/tilk", "dribbled-body", ("timed-out",)),
     ("aeglane.rehemaa.test", "/pais", "dribbled-head", ("timed-out",)),
     ("aeglane.rehemaa.test", "/vaikus", "silence", ("timed-out",)),
@@ -49,16 +49,16 @@ _FAILURES = (400, 401, 403, 404, 410, 429, 500, 503)
 
 
 def build_traps() -> list[Host]:
-    """All hosts that misbehave."""
+    """Return all hosts that misbehave."""
     hosts: dict[str, list[Resource]] = {}
-    for name, path, conduct, expect in _CONDUCTS:
+    for name, path, misbehaviour, expect in _MISBEHAVIOURS:
         trap = Trap(
-            url=f"http://{name}{path}", about=conduct, expect=expect, answer=conducts.ALL[conduct],
+            url=f"http://{name}{path}", about=misbehaviour, expect=expect, answer=misbehaviours.ALL[misbehaviour],
             media_type="text/plain" if path.endswith(".txt") else "text/html",
         )  # fmt: skip
         hosts.setdefault(name, []).append(trap)
     hosts["aeglane.rehemaa.test"].append(_late_page())
-    hosts["valetaja.rehemaa.test"] = _lies()
+    hosts["valetaja.rehemaa.test"] = _mislabelled()
     hosts["vead.rehemaa.test"] = _failures()
     return [_host(name, resources) for name, resources in hosts.items()]
 
@@ -84,8 +84,8 @@ def _late_page() -> WorldDocument:
     )
 
 
-def _lies() -> list[Resource]:
-    """Documents that can be read by whoever looks at them and not at what is said of them, and one that can't."""
+def _mislabelled() -> list[Resource]:
+    """Return documents whose declared media type is wrong, and an image that is declared as HTML."""
     base = "http://valetaja.rehemaa.test"
     honest = WorldDocument(url="", language="et", format=Format.HTML, design=Design.OFFICE, topic="economy", words=140)
     rows = (

@@ -1,4 +1,4 @@
-"""The wire: requests parsed and replies rendered, as HTTP/1.1 wants them."""
+"""HTTP/1.1 on the wire: requests are parsed, replies rendered."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LARGEST_HEAD = 65_536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A request's first lines; without a method it could not be understood."""
+class WorldRequest:
+    """The head of a request; without a method it could not be parsed."""
 
     method: str = ""
     target: str = ""  # path and query
@@ -27,12 +27,12 @@ class Request:
     content_length: int = 0
 
 
-def parse_head(head: bytes) -> Request:
-    """Read a request's line and headers."""
+def parse_head(head: bytes) -> WorldRequest:
+    """Parse the head of a request."""
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
-        return Request()
+        return WorldRequest()
     headers = {}
     for line in lines:
         name, _, value = line.partition(":")
@@ -43,8 +43,8 @@ def parse_head(head: bytes) -> Request:
         target = f"/{path}"
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit():
-        return Request()
-    return Request(
+        return WorldRequest()
+    return WorldRequest(
         method=parts[0],
         target=target,
         host=host.partition(":")[0].lower(),
@@ -56,8 +56,8 @@ def parse_head(head: bytes) -> Request:
     )
 
 
-def is_unchanged(reply: Reply, request: Request) -> bool:
-    """True if the client has it already; an entity tag counts for more than a date."""
+def is_unchanged(reply: Reply, request: WorldRequest) -> bool:
+    """Whether the client has this reply already, by its ETag or else by its date."""
     if reply.status != 200:
         return False
     if request.etag and reply.etag:
@@ -81,8 +81,8 @@ def _http_date(at: datetime) -> str:
     return format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
 
 
-def render_reply(reply: Reply, request: Request, now: datetime, *, keep: bool) -> bytes:
-    """The bytes of an ordinary reply."""
+def render_reply(reply: Reply, request: WorldRequest, now: datetime, *, keep: bool) -> bytes:
+    """Return an ordinary reply as bytes; ``keep`` if the connection is kept open."""
     status, body = (304, b"") if is_unchanged(reply, request) else (reply.status, reply.body)
     lines = [
         f"HTTP/1.1 {status} {reason(status)}",

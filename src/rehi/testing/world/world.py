@@ -1,17 +1,17 @@
-"""The practice web: a small web of its own whose every word is known beforehand."""
+"""The practice web: a small web whose documents and names are all known beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
 
-from rehi.testing.world.clock import START, Clock
-from rehi.testing.world.conducts import pauses
+from rehi.testing.world.clock import START, WorldClock
 from rehi.testing.world.hosts import Access, Host, Redirect, Resource, Trap, WorldDocument, host_of, path_of
 from rehi.testing.world.library import Library
 from rehi.testing.world.log import ACCEPTED, LogLine, LogWriter
+from rehi.testing.world.misbehaviours import pauses
 from rehi.testing.world.oddities import build_oddities
-from rehi.testing.world.replies import Answer, Conduct, Reply
+from rehi.testing.world.replies import Answer, Misbehaviour, Reply
 from rehi.testing.world.sites import PLANS, build_site
 from rehi.testing.world.texts import Text, Truth
 from rehi.testing.world.traps import CLOSED, PIXEL, build_traps
@@ -26,11 +26,11 @@ _ACCESS_ERRORS = {Access.OPEN: ("ok",), Access.DENIED: ("robots-denied",), Acces
 
 
 class World:
-    """All hosts, what they answer at any time, and the truth about it. The same seed gives the same bytes."""
+    """All hosts of the practice web, what they answer at any time, and the names in it. The same seed gives the same bytes."""
 
-    def __init__(self, seed: int = 1, *, small: bool = False, clock: Clock | None = None) -> None:
+    def __init__(self, seed: int = 1, *, small: bool = False, clock: WorldClock | None = None) -> None:
         self.seed = seed
-        self.clock = clock or Clock()
+        self.clock = clock or WorldClock()
         sites = [build_site(plan, seed, small=small) for plan in PLANS if plan.small or not small]
         hosts = [*sites, *build_oddities(seed, sites), *build_traps()]
         self.hosts: dict[str, Host] = {host.name: host for host in hosts}
@@ -38,58 +38,58 @@ class World:
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """All hosts that answer."""
+        """The names of all hosts that answer."""
         return tuple(self.hosts)
 
     @property
     def documents(self) -> tuple[WorldDocument, ...]:
-        """All documents that a polite visitor gets, copies included."""
+        """All documents that robots.txt allows, copies included."""
         return tuple(d for host in self.hosts.values() for d in host.documents if d.access is Access.OPEN)
 
     @property
     def traps(self) -> tuple[Trap, ...]:
-        """All addresses where something is wrong, redirects and robots.txt aside."""
-        return tuple(found for found in self._resources() if isinstance(found, Trap))
+        """All URLs at which something goes wrong, without redirects and robots.txt."""
+        return tuple(resource for resource in self._resources() if isinstance(resource, Trap))
 
     @property
     def redirects(self) -> tuple[Redirect, ...]:
-        """All addresses that send visitors on."""
-        return tuple(found for found in self._resources() if isinstance(found, Redirect))
+        """All URLs that redirect."""
+        return tuple(resource for resource in self._resources() if isinstance(resource, Redirect))
 
     def urls(self) -> tuple[str, ...]:
-        """Everything that the crawl log leads to, good and bad."""
-        return (*(found.url for found in self._resources()), f"http://{CLOSED}/")
+        """Return all URLs of the crawl log, good and bad ones."""
+        return (*(resource.url for resource in self._resources()), f"http://{CLOSED}/")
 
     def expect(self, url: str) -> tuple[str, ...]:
-        """What may come of a visit: codes of ``rehi.errors``, or "ok"."""
+        """Return the possible results of a visit: codes of ``rehi.errors``, or "ok"."""
         if host_of(url) == CLOSED:
             return ("connect-failed",)
-        found = self._find(url)
-        if isinstance(found, WorldDocument):
-            return _ACCESS_ERRORS[found.access]
-        return found.expect or ("ok",)
+        resource = self._find(url)
+        if isinstance(resource, WorldDocument):
+            return _ACCESS_ERRORS[resource.access]
+        return resource.expect or ("ok",)
 
     def document(self, url: str) -> WorldDocument:
-        """The document at a URL; KeyError if none is there."""
-        found = self._find(url)
-        if not isinstance(found, WorldDocument):
+        """Return the document at a URL; KeyError if there is none."""
+        resource = self._find(url)
+        if not isinstance(resource, WorldDocument):
             raise KeyError(url)
-        return found
+        return resource
 
     def text(self, url: str, at: datetime | None = None) -> Text:
-        """A document's title, paragraphs and rows at a time; now, if none is given."""
+        """Return a document's title, paragraphs and rows at a time, now by default."""
         return self._library.text(self.document(url), at or self.clock.now())
 
     def truth(self, url: str, at: datetime | None = None) -> Truth:
-        """Whom a document names at a time; now, if none is given."""
+        """Return the names in a document at a time, now by default."""
         return self._library.truth(self.document(url), at or self.clock.now())
 
     def body(self, url: str, at: datetime | None = None) -> bytes:
-        """A document's bytes at a time; now, if none is given."""
+        """Return a document's bytes at a time, now by default."""
         return self._library.reply(self.document(url), at or self.clock.now()).body
 
     def answer(self, host_name: str, target: str, at: datetime) -> Answer | None:
-        """What a host says when it is asked for a path and query; None if there is no such host."""
+        """Return what a host answers to a request for a path and query; None if there is no such host."""
         host = self.hosts.get(host_name)
         if host is None:
             return None
@@ -97,36 +97,38 @@ class World:
             return Reply(
                 status=host.robots_status, headers=(("Content-Type", "text/plain"),), body=host.robots or b"Ei ole.\n"
             )
-        found = host.resources.get(target)
-        if found is not None:
-            return self._answer(found, at)
+        resource = host.resources.get(target)
+        if resource is not None:
+            return self._answer(resource, at)
         if target in _SMALL_ASSETS:
             return _SMALL_ASSETS[target]
         return (host.otherwise(target) if host.otherwise else None) or _missing()
 
     def crawl_log(self) -> Iterator[bytes]:
-        """A Heritrix 3 crawl log over everything, line by line."""
+        """Return the lines of a Heritrix 3 crawl log of all URLs."""
         return (line.raw for line in self.log_lines())
 
     def log_lines(self) -> Iterator[LogLine]:
-        """The lines of the crawl log, each with what must come of it."""
+        """Return the lines of the crawl log, each with the right verdict on it."""
         writer = LogWriter(self.seed, lambda document: self._library.reply(document, START))
         return writer.write(list(self.hosts.values()))
 
     def accepted(self) -> frozenset[str]:
-        """The URLs that whoever reads the crawl log must visit."""
+        """Return the URLs that a reader of the crawl log must visit."""
         return frozenset(line.url for line in self.log_lines() if line.verdict == ACCEPTED)
 
-    def _answer(self, found: Resource, at: datetime) -> Answer:
-        if isinstance(found, Trap):
-            return found.answer
-        if isinstance(found, Redirect):
-            moved = (("Location", found.location),) if found.location else ()
-            return Reply(status=found.status, headers=(("Content-Type", "text/html"), *moved), body=b"<p>Mujal.</p>\n")
-        reply = self._library.reply(found, at)
-        if not found.late:
+    def _answer(self, resource: Resource, at: datetime) -> Answer:
+        if isinstance(resource, Trap):
+            return resource.answer
+        if isinstance(resource, Redirect):
+            moved = (("Location", resource.location),) if resource.location else ()
+            return Reply(
+                status=resource.status, headers=(("Content-Type", "text/html"), *moved), body=b"<p>Mujal.</p>\n"
+            )
+        reply = self._library.reply(resource, at)
+        if not resource.late:
             return reply
-        return Conduct(lambda: pauses(reply.body, dict(reply.headers)["Content-Type"]))
+        return Misbehaviour(lambda: pauses(reply.body, dict(reply.headers)["Content-Type"]))
 
     def _resources(self) -> Iterator[Resource]:
         for host in self.hosts.values():

@@ -1,10 +1,10 @@
-"""A change: a version that is written as a delta on an earlier one, if that is worth it."""
+"""The delta writer: writes a version as a delta on an earlier one, if that saves enough room."""
 
 from __future__ import annotations
 
 import logging
 
-from rehi.archive.chain import Link, read_chain, read_link, unfold
+from rehi.archive.chain import ChainLink, decode_chain, read_chain, read_chain_link
 from rehi.archive.delta import LARGE, MOST, SPAN, base_step, encode
 from rehi.archive.exchange import Exchange
 from rehi.archive.record import DELTA
@@ -22,18 +22,18 @@ _PACKED_TYPES = frozenset(
 )
 
 
-def may_pay(answer: Answer) -> bool:
-    """Whether a delta of such an answer is worth trying."""
+def delta_may_pay(answer: Answer) -> bool:
+    """Whether an answer may become smaller as a delta, by its media type and size."""
     media_type = answer.header("content-type").partition(";")[0].strip().lower()
     packed = media_type in _PACKED_TYPES or (media_type.startswith(_PACKED) and not media_type.startswith(_PLAIN))
     return not packed and 0 < answer.size < MOST
 
 
 def write_delta(shelf: Shelf, exchange: Exchange, *, base: RecordRef) -> bytes | None:
-    """The exchange as a delta after the version at ``base``; None where a whole record is better."""
+    """Return the exchange as a delta record after the version at ``base``; None if a whole record is better."""
     try:
-        chain = read_chain(shelf, read_link(shelf, base))
-    except ArchiveError as error:  # named where it is looked for; here the new version is what counts
+        chain = read_chain(shelf, read_chain_link(shelf, base))
+    except ArchiveError as error:  # damage is reported by verify; here only the new version matters
         logging.getLogger(__name__).warning("a version is kept whole: %s", error)
         return None
     step, root = chain[0].fields.step + 1, chain[-1]
@@ -45,7 +45,7 @@ def write_delta(shelf: Shelf, exchange: Exchange, *, base: RecordRef) -> bytes |
     if not chain:
         return None
     try:
-        packed = encode(content, base=unfold(chain))
+        packed = encode(content, base=decode_chain(chain))
     except RecordDamaged as error:
         logging.getLogger(__name__).warning("a version is kept whole: %s", error)
         return None
@@ -56,7 +56,7 @@ def write_delta(shelf: Shelf, exchange: Exchange, *, base: RecordRef) -> bytes |
     return exchange.delta(packed, base=chain[0].ref, base_digest=digest, step=step)
 
 
-def _whole_length(root: Link, size: int) -> float:
-    """About the bytes that a whole record would take, by how well the chain's whole one was compressed."""
+def _whole_length(root: ChainLink, size: int) -> float:
+    """Return about how many bytes a whole record would take, by how well the chain's whole one was compressed."""
     plain = int(root.fields.get("Rehi-Payload-Length") or 0) if root.is_delta else len(root.block)
     return size * root.ref.length / max(1, plain)

@@ -1,4 +1,4 @@
-"""Telling error pages that say all is well from pages that are what they say."""
+"""Soft 404: error pages with status 200 are told from pages that are what they say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.errors import TimedOut
-from rehi.fetch.likeness import front_url, is_alike, is_shell, likeness, looks_soft, probe_of, probe_url, unlikeness
+from rehi.fetch.soft_404 import (
+    count_different_words,
+    fingerprint,
+    front_url,
+    is_app_shell,
+    is_similar,
+    is_soft_404,
+    probe_url,
+    read_probe,
+)
 from rehi.model.host import Probe
 from rehi.model.visit import Answer, Visit
 from rehi.testing.world import START, World
@@ -55,14 +64,14 @@ def _visit(url: str, answer: Answer) -> Visit:
     return Visit(url=url, started_at=NOW, seconds=0.1, answer=answer)
 
 
-def _likeness(body: bytes, url: str = f"{ORIGIN}/a") -> bytes:
-    return likeness(io.BytesIO(body), media_type="text/html", url=url)
+def _fingerprint(body: bytes, url: str = f"{ORIGIN}/a") -> bytes:
+    return fingerprint(io.BytesIO(body), media_type="text/html", url=url)
 
 
 @pytest.fixture
 def probe() -> Probe:
     url = probe_url(ORIGIN, now=NOW)
-    return probe_of(_visit(url, made_up(_error_page(url, noise=1))), now=NOW)
+    return read_probe(_visit(url, made_up(_error_page(url, noise=1))), now=NOW)
 
 
 def test_a_probe_asks_for_the_same_thing_all_day_and_for_another_the_next() -> None:
@@ -86,7 +95,7 @@ def test_a_probe_asks_for_the_same_thing_all_day_and_for_another_the_next() -> N
 @pytest.mark.parametrize("noise", [2, 3, 4, 5])
 def test_an_error_page_is_known_by_the_probe_whatever_it_repeats(probe: Probe, path: str, noise: int) -> None:
     answer = made_up(_error_page(ORIGIN + path, noise=noise))
-    assert looks_soft(answer, url=ORIGIN + path, probe=probe)
+    assert is_soft_404(answer, url=ORIGIN + path, probe=probe)
     assert answer.body.tell() == 0
 
 
@@ -100,47 +109,47 @@ def test_an_error_page_is_known_by_the_probe_whatever_it_repeats(probe: Probe, p
 )
 def test_a_short_page_between_much_menu_and_footer_is_no_error(probe: Probe, title: str, main: str) -> None:
     url = f"{ORIGIN}/{title.lower()}"
-    assert not looks_soft(made_up(_page(title, main, noise=7)), url=url, probe=probe)
+    assert not is_soft_404(made_up(_page(title, main, noise=7)), url=url, probe=probe)
 
 
-def test_two_articles_in_one_template_are_not_alike() -> None:
-    one = _page("Uus kool avati", "<p>Metsakülas avati esmaspäeval uus koolimaja, kus õpib sada last.</p>")
-    two = _page("Tee suletakse", "<p>Remondi tõttu suletakse alates juulist Järve tänava lõik kaupluse ees.</p>")
-    assert not is_alike(_likeness(one, f"{ORIGIN}/uus-kool"), _likeness(two, f"{ORIGIN}/tee"))
+def test_two_articles_in_one_template_are_not_similar() -> None:
+    first = _page("Uus kool avati", "<p>Metsakülas avati esmaspäeval uus koolimaja, kus õpib sada last.</p>")
+    second = _page("Tee suletakse", "<p>Remondi tõttu suletakse alates juulist Järve tänava lõik kaupluse ees.</p>")
+    assert not is_similar(_fingerprint(first, f"{ORIGIN}/uus-kool"), _fingerprint(second, f"{ORIGIN}/tee"))
 
 
 def test_the_front_page_is_never_an_error(probe: Probe) -> None:
     body = _error_page(f"{ORIGIN}/")
-    assert not looks_soft(made_up(body), url=f"{ORIGIN}/", probe=probe)
-    assert looks_soft(made_up(body), url=f"{ORIGIN}/?p=404", probe=probe)
+    assert not is_soft_404(made_up(body), url=f"{ORIGIN}/", probe=probe)
+    assert is_soft_404(made_up(body), url=f"{ORIGIN}/?p=404", probe=probe)
 
 
 def test_a_host_that_was_not_asked_or_is_honest_has_no_soft_errors() -> None:
     url = probe_url(ORIGIN, now=NOW)
     answer = made_up(_error_page(url), status=404)
-    honest = probe_of(_visit(url, answer), now=NOW)
+    honest = read_probe(_visit(url, answer), now=NOW)
     assert honest == Probe(status=404, likeness=b"", at=NOW)
     assert answer.body.closed
     for known in (None, honest):
-        assert not looks_soft(made_up(_error_page(f"{ORIGIN}/x")), url=f"{ORIGIN}/x", probe=known)
+        assert not is_soft_404(made_up(_error_page(f"{ORIGIN}/x")), url=f"{ORIGIN}/x", probe=known)
 
 
 @pytest.mark.parametrize("status", [301, 302, 403, 404, 410, 500, 503])
-def test_only_a_probe_that_pretends_to_be_a_page_has_a_likeness(status: int) -> None:
+def test_only_a_probe_that_pretends_to_be_a_page_has_a_fingerprint(status: int) -> None:
     url = probe_url(ORIGIN, now=NOW)
-    assert probe_of(_visit(url, made_up(_error_page(url), status=status)), now=NOW).likeness == b""
-    assert probe_of(_visit(url, made_up(_error_page(url), status=200)), now=NOW).likeness != b""
+    assert read_probe(_visit(url, made_up(_error_page(url), status=status)), now=NOW).likeness == b""
+    assert read_probe(_visit(url, made_up(_error_page(url), status=200)), now=NOW).likeness != b""
 
 
 def test_a_probe_that_nobody_answered_has_no_status() -> None:
     visit = Visit(url=probe_url(ORIGIN, now=NOW), started_at=NOW, seconds=1.0, error=TimedOut("x"))
-    assert probe_of(visit, now=NOW) == Probe(status=0, likeness=b"", at=NOW)
+    assert read_probe(visit, now=NOW) == Probe(status=0, likeness=b"", at=NOW)
 
 
 def test_an_answer_that_is_no_page_or_no_success_is_no_soft_error(probe: Probe) -> None:
     body = _error_page(f"{ORIGIN}/x")
-    assert not looks_soft(made_up(body, media_type="application/pdf"), url=f"{ORIGIN}/x", probe=probe)
-    assert not looks_soft(made_up(body, status=404), url=f"{ORIGIN}/x", probe=probe)
+    assert not is_soft_404(made_up(body, media_type="application/pdf"), url=f"{ORIGIN}/x", probe=probe)
+    assert not is_soft_404(made_up(body, status=404), url=f"{ORIGIN}/x", probe=probe)
 
 
 def test_the_shell_of_an_application_is_no_error() -> None:
@@ -149,8 +158,8 @@ def test_the_shell_of_an_application_is_no_error() -> None:
         b"<noscript>You need to enable JavaScript to run this app, so please do it now.</noscript><div id=root></div>"
     )
     url = probe_url(ORIGIN, now=NOW)
-    probe = probe_of(_visit(url, made_up(shell)), now=NOW)
-    assert not looks_soft(made_up(shell), url=f"{ORIGIN}/andmed/7", probe=probe)
+    probe = read_probe(_visit(url, made_up(shell)), now=NOW)
+    assert not is_soft_404(made_up(shell), url=f"{ORIGIN}/andmed/7", probe=probe)
 
 
 def test_an_application_that_shows_its_front_page_for_everything_can_not_be_told(probe: Probe) -> None:
@@ -158,50 +167,50 @@ def test_an_application_that_shows_its_front_page_for_everything_can_not_be_told
     address = front_url(f"{ORIGIN}/")
     assert address == f"{ORIGIN}/"
     url = probe_url(ORIGIN, now=NOW)
-    everywhere = probe_of(_visit(url, made_up(front)), now=NOW)
+    everywhere = read_probe(_visit(url, made_up(front)), now=NOW)
     answer = made_up(front)
-    assert is_shell(_visit(address, answer), probe=everywhere)
+    assert is_app_shell(_visit(address, answer), probe=everywhere)
     assert answer.body.closed
-    assert not is_shell(_visit(address, made_up(front)), probe=probe)
-    assert not is_shell(_visit(address, made_up(front)), probe=None)
-    assert not is_shell(_visit(address, made_up(front, status=404)), probe=everywhere)
-    assert not is_shell(Visit(url=address, started_at=NOW, seconds=1.0, error=TimedOut("x")), probe=everywhere)
+    assert not is_app_shell(_visit(address, made_up(front)), probe=probe)
+    assert not is_app_shell(_visit(address, made_up(front)), probe=None)
+    assert not is_app_shell(_visit(address, made_up(front, status=404)), probe=everywhere)
+    assert not is_app_shell(Visit(url=address, started_at=NOW, seconds=1.0, error=TimedOut("x")), probe=everywhere)
 
 
 def test_a_front_page_without_scripts_that_is_shown_for_everything_is_an_error_elsewhere() -> None:
     front = re.sub(rb"<script.*?</script>", b"", _page("Metsavald", "<p>Tere tulemast valla kodulehele.</p>"))
-    everywhere = probe_of(_visit(probe_url(ORIGIN, now=NOW), made_up(front)), now=NOW)
-    assert not is_shell(_visit(f"{ORIGIN}/", made_up(front)), probe=everywhere)
-    assert looks_soft(made_up(front), url=f"{ORIGIN}/andmed/7", probe=everywhere)
+    everywhere = read_probe(_visit(probe_url(ORIGIN, now=NOW), made_up(front)), now=NOW)
+    assert not is_app_shell(_visit(f"{ORIGIN}/", made_up(front)), probe=everywhere)
+    assert is_soft_404(made_up(front), url=f"{ORIGIN}/andmed/7", probe=everywhere)
 
 
 def test_a_page_beyond_all_measure_is_no_error_page() -> None:
-    assert _likeness(_page("Kava", "<p>pikk jutt</p>" * 10_000)) != b""
-    assert _likeness(_page("Kava", "<p>pikk jutt</p>" * 20_000)) == b""
+    assert _fingerprint(_page("Kava", "<p>pikk jutt</p>" * 10_000)) != b""
+    assert _fingerprint(_page("Kava", "<p>pikk jutt</p>" * 20_000)) == b""
 
 
 def test_a_bare_error_page_is_known_too() -> None:
     body = b"<html><title>Viga</title><p>Seda lehte ei ole.</p></html>"
     url = probe_url(ORIGIN, now=NOW)
-    probe = probe_of(_visit(url, made_up(body)), now=NOW)
-    assert looks_soft(made_up(body), url=f"{ORIGIN}/x", probe=probe)
+    probe = read_probe(_visit(url, made_up(body)), now=NOW)
+    assert is_soft_404(made_up(body), url=f"{ORIGIN}/x", probe=probe)
     other = b"<html><title>Kava</title><p>Seda lehte ei ole.</p></html>"
-    assert not looks_soft(made_up(other), url=f"{ORIGIN}/x", probe=probe)
+    assert not is_soft_404(made_up(other), url=f"{ORIGIN}/x", probe=probe)
 
 
-def test_pages_of_the_practice_web_are_alike_only_if_they_say_the_same() -> None:
+def test_pages_of_the_practice_web_are_similar_only_if_they_say_the_same() -> None:
     world = World(seed=1)
     hosts = defaultdict(list)
     for document in world.documents:
         if "html" in document.media_type and not document.late:
-            found = _likeness(world.body(document.url, START), document.url)
-            hosts[document.url.split("/")[2]].append((found, document, world.text(document.url, START)))
+            page = _fingerprint(world.body(document.url, START), document.url)
+            hosts[document.url.split("/")[2]].append((page, document, world.text(document.url, START)))
     pairs = wrong = 0
     for pages in hosts.values():
-        for (one, _, text), (two, _, other) in combinations(pages, 2):
+        for (first, _, text), (second, _, other) in combinations(pages, 2):
             if (text.title, text.paragraphs) != (other.title, other.paragraphs):
                 pairs += 1
-                wrong += is_alike(one, two)
+                wrong += is_similar(first, second)
     assert pairs > 3_000
     assert wrong == 0
 
@@ -211,16 +220,18 @@ def test_in_real_templates_one_paragraph_makes_the_difference() -> None:
         pytest.skip(f"there are no pages in {CORPUS}")
     paragraph = re.compile(rb"(<p\b[^>]*>)(.*?)(</p>)", re.DOTALL | re.IGNORECASE)
     pages = [page for path in CORPUS.rglob("*.html") if len(page := path.read_bytes()) < 200_000]
-    found = [match[2] for page in pages for match in paragraph.finditer(page)]
-    texts = [text for text in found if 20 <= len(re.sub(rb"<[^>]*>", b"", text).split()) < 80]
+    paragraphs = [match[2] for page in pages for match in paragraph.finditer(page)]
+    texts = [text for text in paragraphs if 20 <= len(re.sub(rb"<[^>]*>", b"", text).split()) < 80]
     rng = random.Random(3)
     for page in pages:
         bare = b"<p></p>" + paragraph.sub(b"", page)
-        one, two = (_likeness(bare.replace(b"<p></p>", b"<p>%s</p>" % text, 1)) for text in rng.sample(texts, 2))
-        assert not is_alike(one, two)
-        noisy = (_likeness(re.sub(rb"\d", b"%d" % digit, bare)) for digit in (3, 8))
+        first, second = (
+            _fingerprint(bare.replace(b"<p></p>", b"<p>%s</p>" % text, 1)) for text in rng.sample(texts, 2)
+        )
+        assert not is_similar(first, second)
+        noisy = (_fingerprint(re.sub(rb"\d", b"%d" % digit, bare)) for digit in (3, 8))
         same = [each for each in noisy if each]
-        assert all(is_alike(same[0], each) for each in same)
+        assert all(is_similar(same[0], each) for each in same)
 
 
 @pytest.mark.parametrize(
@@ -237,20 +248,20 @@ def test_in_real_templates_one_paragraph_makes_the_difference() -> None:
 )
 def test_a_page_made_to_cost_time_does_not(body: bytes) -> None:
     began = time.process_time()
-    _likeness(body * 4, f"{ORIGIN}/{'a-' * 2_000}")
+    _fingerprint(body * 4, f"{ORIGIN}/{'a-' * 2_000}")
     assert time.process_time() - began < 0.2
 
 
 @given(st.binary(max_size=300), st.text(max_size=30), st.text(max_size=30))
 def test_no_content_breaks_it(body: bytes, path: str, media_type: str) -> None:
-    found = likeness(io.BytesIO(body), media_type=media_type, url=f"http://x.test/{path}")
-    assert is_alike(found, found) in (True, False)
-    assert not is_alike(found, b"")
+    page = fingerprint(io.BytesIO(body), media_type=media_type, url=f"http://x.test/{path}")
+    assert is_similar(page, page) in (True, False)
+    assert not is_similar(page, b"")
 
 
 @given(st.sets(st.text("abcdefgh", min_size=3, max_size=9), min_size=40, max_size=200), st.integers(0, 20))
 def test_words_that_differ_are_counted(words: set[str], more: int) -> None:
     extra = [f"zz{chr(97 + at)}" for at in range(more)]
-    one, two = (_likeness(f"<p>{' '.join(some)}".encode()) for some in ([*words], [*words, *extra]))
-    assert unlikeness(one, two) <= more
-    assert unlikeness(one, two) % 2 == more % 2
+    first, second = (_fingerprint(f"<p>{' '.join(some)}".encode()) for some in ([*words], [*words, *extra]))
+    assert count_different_words(first, second) <= more
+    assert count_different_words(first, second) % 2 == more % 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rehi.fetch.promise import is_wrong_type, promised_dataset
+from rehi.fetch.expected_file import expects_file, is_wrong_type
 from tests.fetch.conftest import made_up
 
 HTML = (
@@ -35,7 +35,7 @@ HTML = (
     ],
 )
 def test_a_url_promises_a_file_by_its_name_or_its_past(url: str, before: str, promised: bool) -> None:
-    assert promised_dataset(url, before) == promised
+    assert expects_file(url, before) == promised
 
 
 @pytest.mark.parametrize(

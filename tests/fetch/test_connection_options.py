@@ -1,4 +1,4 @@
-"""Hosts that are visited in a way of their own: through a proxy, with a key, without proof of who they are."""
+"""Hosts with connection options of their own: a proxy, headers, no check of certificates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import trustme
 
 from rehi.errors import AddressDenied, BadAnswer, ConnectFailed, FetchError, SettingsError, TlsFailed, Truncated
 from rehi.fetch import Fetcher
-from rehi.fetch.ways import ORDINARY, WITHHELD, Ways
+from rehi.fetch.connection_options import DEFAULT_OPTIONS, WITHHELD, ConnectionOptionsByHost
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings, HostSettings, load_settings
 from tests.fetch.conftest import OnceServer, RawServer, Visiting, now
@@ -26,12 +26,12 @@ KEY = "Bearer kuusteist-mesilast"
 Proxies = Callable[..., ProxyServer]
 
 
-def _host(match: str, **given: Any) -> HostSettings:
-    return HostSettings(match=match, **given)
+def _host(match: str, **settings: Any) -> HostSettings:
+    return HostSettings(match=match, **settings)
 
 
-def _ways(*hosts: HostSettings) -> Ways:
-    return Ways(FetchSettings(hosts=list(hosts)))
+def _options_by_host(*hosts: HostSettings) -> ConnectionOptionsByHost:
+    return ConnectionOptionsByHost(FetchSettings(hosts=list(hosts)))
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def proxies(server: RawServer) -> Iterator[Proxies]:
     """Makes proxies that lead to the server."""
     made: list[ProxyServer] = []
 
-    def make(kind: type[ProxyServer], port: int = 0, **given: str) -> ProxyServer:
-        proxy = kind(("127.0.0.1", port or server.port), **given)
+    def make(kind: type[ProxyServer], port: int = 0, **settings: str) -> ProxyServer:
+        proxy = kind(("127.0.0.1", port or server.port), **settings)
         made.append(proxy)
         return proxy
 
@@ -50,22 +50,24 @@ def proxies(server: RawServer) -> Iterator[Proxies]:
 
 
 def test_the_first_host_that_matches_holds() -> None:
-    ways = _ways(
+    options = _options_by_host(
         _host("api.example.ee", headers={"X-Key": "1"}),
         _host("*.example.ee", headers={"X-Key": "2"}),
         _host("Õun.ee.", headers={"X-Key": "3"}),
         _host("192.0.2.7", headers={"X-Key": "4"}),
         _host("[2001:DB8::1]", headers={"X-Key": "5"}),
     )
-    found = {host: ways.way_for(host).headers for host in ("api.example.ee", "api.example.ee.", "a.b.example.ee")}
-    assert found["api.example.ee"] == found["api.example.ee."] == (("X-Key", "1"),)
-    assert found["a.b.example.ee"] == (("X-Key", "2"),)
-    assert ways.way_for("xn--un-bka.ee").headers == (("X-Key", "3"),)
-    assert ways.way_for("192.0.2.7").headers == (("X-Key", "4"),)
-    assert ways.way_for("[2001:db8::1]").headers == (("X-Key", "5"),)
-    assert ways.way_for("example.ee") is ways.way_for("other.test") is ORDINARY
-    assert _ways(_host("*", verify_tls=False)).way_for("any.test").trusting
-    assert not ORDINARY.trusting
+    headers = {
+        host: options.options_for(host).headers for host in ("api.example.ee", "api.example.ee.", "a.b.example.ee")
+    }
+    assert headers["api.example.ee"] == headers["api.example.ee."] == (("X-Key", "1"),)
+    assert headers["a.b.example.ee"] == (("X-Key", "2"),)
+    assert options.options_for("xn--un-bka.ee").headers == (("X-Key", "3"),)
+    assert options.options_for("192.0.2.7").headers == (("X-Key", "4"),)
+    assert options.options_for("[2001:db8::1]").headers == (("X-Key", "5"),)
+    assert options.options_for("example.ee") is options.options_for("other.test") is DEFAULT_OPTIONS
+    assert _options_by_host(_host("*", verify_tls=False)).options_for("any.test").trusting
+    assert not DEFAULT_OPTIONS.trusting
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,7 @@ def test_a_pattern_that_is_no_host_is_a_wrong_setting(match: str) -> None:
 )
 def test_a_proxy_that_is_none_is_a_wrong_setting_and_its_password_is_not_told(proxy: str) -> None:
     with pytest.raises(SettingsError, match=r"fetch\.hosts: the proxy for 'a\.test'") as caught:
-        _ways(_host("a.test", proxy=proxy))
+        _options_by_host(_host("a.test", proxy=proxy))
     assert "sala" not in str(caught.value)
 
 
@@ -115,11 +117,13 @@ def test_a_header_that_can_not_be_sent_is_a_wrong_setting_and_its_value_is_not_t
     assert "salajane" not in str(caught.value)
 
 
-def test_neither_keys_nor_passwords_are_in_what_a_way_looks_like() -> None:
-    way = _ways(_host("*", headers={"X-Key": KEY}, proxy="http://mari:salajane@proxy:3128")).way_for("a.test")
-    assert KEY not in repr(way)
-    assert "salajane" not in repr(way)
-    assert "mari" not in repr(way)
+def test_neither_keys_nor_passwords_are_in_what_the_options_look_like() -> None:
+    options = _options_by_host(_host("*", headers={"X-Key": KEY}, proxy="http://mari:salajane@proxy:3128")).options_for(
+        "a.test"
+    )
+    assert KEY not in repr(options)
+    assert "salajane" not in repr(options)
+    assert "mari" not in repr(options)
 
 
 def test_a_key_is_sent_and_never_told(server: RawServer, visit: Visiting, caplog: pytest.LogCaptureFixture) -> None:

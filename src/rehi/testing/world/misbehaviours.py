@@ -1,4 +1,4 @@
-"""Misbehaviour: what the practice web's bad servers do on their sockets."""
+"""Misbehaviours: what the bad servers of the practice web send on their sockets."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from rehi.testing.world.replies import Conduct, Reset, Step, Wait, head
+from rehi.testing.world.replies import Misbehaviour, Reset, Step, Wait, head
 
 HUGE = 150_000_000
-_PATIENCE = 240  # half seconds after which even the slowest server hangs up
+_PATIENCE = 240  # half seconds after which even the slowest server closes the connection
 _LINE = b"Siin on palju tekste ja palju ridu, aga mitte midagi uut.\n"
 _BLOCK = _LINE * (65_536 // len(_LINE))
 _PAGE = b"<!doctype html><title>Pool lehte</title><p>" + b"See leht katkeb enne, kui ta valmis saab. " * 100
 
 
 def dribbled_body() -> Iterator[Step]:
-    """Headers at once, then a byte every half second."""
+    """Send the headers at once, then a byte every half second."""
     yield head(200, "text/html", ("Content-Length", "5000"))
     for _ in range(_PATIENCE):
         yield b"x"
@@ -25,19 +25,19 @@ def dribbled_body() -> Iterator[Step]:
 
 
 def dribbled_head() -> Iterator[Step]:
-    """Even the headers come byte by byte."""
+    """Send even the headers byte by byte."""
     for byte in head(200, "text/html", ("Content-Length", "0"))[:_PATIENCE]:
         yield bytes([byte])
         yield Wait(0.5)
 
 
 def silence() -> Iterator[Step]:
-    """Nothing at all is said."""
+    """Send nothing at all."""
     yield Wait(_PATIENCE / 2)
 
 
 def pauses(body: bytes, media_type: str) -> Iterator[Step]:
-    """Everything comes, with short waits in between."""
+    """Send all, with short waits in between."""
     yield head(200, media_type, ("Content-Length", str(len(body))))
     size = len(body) // 4 + 1
     for at in range(0, len(body), size):
@@ -46,7 +46,7 @@ def pauses(body: bytes, media_type: str) -> Iterator[Step]:
 
 
 def reset_in_body() -> Iterator[Step]:
-    """The connection is reset in the middle."""
+    """Reset the connection in the middle of the body."""
     yield head(200, "text/html", ("Content-Length", str(len(_PAGE))))
     yield _PAGE[:2000]
     yield Wait(0.05)
@@ -54,27 +54,27 @@ def reset_in_body() -> Iterator[Step]:
 
 
 def empty_reply() -> Iterator[Step]:
-    """The connection is closed without a word."""
+    """Close the connection without an answer."""
     yield from ()
 
 
 def not_http() -> Iterator[Step]:
-    """Some other protocol answers."""
+    """Answer in another protocol."""
     yield b"220 post.rehemaa.test ESMTP valmis\r\n"
 
 
 def half_head() -> Iterator[Step]:
-    """The headers break off."""
+    """Break off in the middle of the headers."""
     yield b"HTTP/1.1 200 OK\r\nContent-Type: text/ht"
 
 
 def huge_body() -> Iterator[Step]:
-    """More than anybody wants, with an honest length."""
+    """Send 150 MB, with the right length."""
     yield head(200, "text/plain; charset=utf-8", ("Content-Length", str(HUGE)))
-    whole, rest = divmod(HUGE, len(_BLOCK))
-    for _ in range(whole):
+    blocks, left = divmod(HUGE, len(_BLOCK))
+    for _ in range(blocks):
         yield _BLOCK
-    yield _BLOCK[:rest]
+    yield _BLOCK[:left]
 
 
 def _chunk(data: bytes) -> bytes:
@@ -82,7 +82,7 @@ def _chunk(data: bytes) -> bytes:
 
 
 def huge_chunks() -> Iterator[Step]:
-    """The same in chunks, so that its length shows only as it comes."""
+    """Send 150 MB in chunks, without a length."""
     yield head(200, "text/plain; charset=utf-8", ("Transfer-Encoding", "chunked"))
     block = _chunk(_BLOCK)
     for _ in range(HUGE // len(_BLOCK)):
@@ -92,7 +92,7 @@ def huge_chunks() -> Iterator[Step]:
 
 @cache
 def _bomb() -> bytes:
-    """300 MB of zeros as one gzip member of 300 KB, made of one compressed piece over and over."""
+    """Return 300 MB of zeros as one gzip member of 300 KB, made of one compressed piece over and over."""
     piece = bytes(1_000_000)
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -104,26 +104,26 @@ def _bomb() -> bytes:
 
 
 def gzip_bomb() -> Iterator[Step]:
-    """Small on the wire, huge when unpacked."""
+    """Send a body that is small when compressed, and huge when decompressed."""
     body = _bomb()
     yield head(200, "text/html", ("Content-Encoding", "gzip"), ("Content-Length", str(len(body))))
     yield body
 
 
 def longer_than_said() -> Iterator[Step]:
-    """The body goes on after its length."""
+    """Send more bytes than the length says."""
     yield head(200, "text/html; charset=utf-8", ("Content-Length", "1000"))
     yield _PAGE
 
 
 def shorter_than_said() -> Iterator[Step]:
-    """The body ends before its length."""
+    """Send fewer bytes than the length says."""
     yield head(200, "text/html; charset=utf-8", ("Content-Length", str(len(_PAGE) + 5000)))
     yield _PAGE
 
 
 def cut_gzip() -> Iterator[Step]:
-    """The length is right, but what was packed is only half there."""
+    """Send half of a gzip stream, with the right length."""
     body = gzip.compress(bytes(range(256)) * 40, mtime=0)
     body = body[: len(body) // 2]
     yield head(200, "text/html", ("Content-Encoding", "gzip"), ("Content-Length", str(len(body))))
@@ -131,25 +131,25 @@ def cut_gzip() -> Iterator[Step]:
 
 
 def false_gzip() -> Iterator[Step]:
-    """It says gzip and isn't."""
+    """Send a plain body that is declared as gzip."""
     yield head(200, "text/html", ("Content-Encoding", "gzip"), ("Content-Length", str(len(_PAGE))))
     yield _PAGE
 
 
 def cut_chunks() -> Iterator[Step]:
-    """The last chunk never comes."""
+    """End without the last chunk."""
     yield head(200, "text/html; charset=utf-8", ("Transfer-Encoding", "chunked"))
     yield _chunk(_PAGE)
 
 
 def false_chunks() -> Iterator[Step]:
-    """A chunk's size is no number."""
+    """Send a chunk whose size is no number."""
     yield head(200, "text/html; charset=utf-8", ("Transfer-Encoding", "chunked"))
     yield b"suur\r\n" + _PAGE
 
 
 def endless_body() -> Iterator[Step]:
-    """A kilobyte twenty times a second, for two minutes at least."""
+    """Send a kilobyte twenty times a second, for two minutes at least."""
     yield head(200, "text/html; charset=utf-8", ("Transfer-Encoding", "chunked"))
     block = _chunk(_LINE * 17)
     for _ in range(_PATIENCE * 10):
@@ -158,7 +158,7 @@ def endless_body() -> Iterator[Step]:
 
 
 def endless_head() -> Iterator[Step]:
-    """Headers without end: 64 MB of them, if anybody listens so long."""
+    """Send 64 MB of headers."""
     yield b"HTTP/1.1 200 OK\r\n"
     line = b"X-Veel: " + b"a" * 1000 + b"\r\n"
     for _ in range(64_000):
@@ -166,7 +166,7 @@ def endless_head() -> Iterator[Step]:
 
 
 ALL = {
-    name: Conduct(steps)
+    name: Misbehaviour(steps)
     for name, steps in {
         "dribbled-body": dribbled_body, "dribbled-head": dribbled_head, "silence": silence, "reset": reset_in_body,
         "empty-reply": empty_reply, "not-http": not_http, "half-head": half_head, "huge-body": huge_body,

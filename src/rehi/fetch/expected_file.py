@@ -1,4 +1,4 @@
-"""A promise: a URL that leads to a file and not to a page, by its name or by what was there before."""
+"""An expected file: a URL that should bring a file and not a web page, by its name or by what it brought before."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _FILES = frozenset(
 _SHOWN = frozenset(["blob", "tree", "wiki", "view", "viewer", "preview", "show", "details"])
 _PAGES = ("", "text/html", "application/xhtml+xml", "text/plain")
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b")
-PAGE_BYTES = 4_096  # of a body's beginning, by which a page is told
+PAGE_BYTES = 4_096  # of a body's beginning, which show whether it is a web page
 
 
-def promised_dataset(url: str, media_type_before: str) -> bool:
-    """Whether a file is to be expected there: what was there before says it best, and the URL's name if nothing was."""
+def expects_file(url: str, media_type_before: str) -> bool:
+    """Whether a URL should bring a file: decided by what it brought before, or by its name if it brought nothing yet."""
     before = _bare(media_type_before)
     if before:
         return before not in _PAGES
@@ -51,8 +51,8 @@ def promised_dataset(url: str, media_type_before: str) -> bool:
 
 
 def is_wrong_type(answer: Answer, *, url: str, media_type_before: str) -> bool:
-    """Whether a web page came where a file was promised. The body is left at its start."""
-    if not 200 <= answer.status < 300 or not promised_dataset(url, media_type_before):
+    """Whether a web page came where a file was expected. The body is left at its start."""
+    if not 200 <= answer.status < 300 or not expects_file(url, media_type_before):
         return False
     answer.body.seek(0)
     beginning = answer.body.read(PAGE_BYTES)
@@ -61,7 +61,7 @@ def is_wrong_type(answer: Answer, *, url: str, media_type_before: str) -> bool:
 
 
 def is_page(beginning: bytes, *, declared: str) -> bool:
-    """Whether what begins so is a web page; that it is declared as one says nothing: many servers do that to everything."""
+    """Whether a body that begins so is a web page. The declared type alone does not decide: many servers declare all as HTML."""
     kind = _bare(declared)
     if kind.endswith("xml") and kind not in _PAGES:  # a page can be meant as XML, and say so
         return False

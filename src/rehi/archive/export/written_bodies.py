@@ -1,4 +1,4 @@
-"""What was written: the bodies that an export holds already, by digest, on disk so that memory does not grow with them."""
+"""Written bodies: those that an export has already, by digest; on disk, so that memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rehi.model.version import Digest
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The record with a body, as revisits refer to it."""
+    """The record that has a body, with the fields by which revisits refer to it."""
 
     record_id: str
     url: str
     date: str  # as the record has it
-    at: str  # the same, in the one form in which moments can be compared
+    at: str  # the same in one form, so that moments can be compared
 
 
-class Written:
-    """The originals of an export, in a small database of its own that is thrown away with its folder."""
+class WrittenBodies:
+    """The originals of an export, in a small database that is deleted with its folder."""
 
     def __init__(self, folder: Path) -> None:
         self._database = sqlite3.connect(folder / "written.db", isolation_level=None)
@@ -33,13 +33,13 @@ class Written:
         self._database.execute("BEGIN")
 
     def find(self, digest: Digest, *, at: str) -> Original | None:
-        """The record in this export that has these bytes, if it is not of a later moment: none repeats what came after it."""
+        """Return the record in this export that has these bytes and is not later than ``at``; None if there is none."""
         query = "SELECT record_id, url, date, at FROM original WHERE digest = ? AND at <= ?"
         row = self._database.execute(query, (digest, at)).fetchone()
         return None if row is None else Original(*row)
 
     def add(self, digest: Digest, original: Original) -> None:
-        """A body is in the export from now on, or from an earlier moment than was known."""
+        """Add a body; it replaces one of the same digest."""
         row = (digest, original.record_id, original.url, original.date, original.at)
         try:
             self._database.execute("INSERT OR REPLACE INTO original VALUES (?, ?, ?, ?, ?)", row)
@@ -49,5 +49,5 @@ class Written:
             raise EngineError(f"the export can't go on: {error}") from error
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the database."""
         self._database.close()

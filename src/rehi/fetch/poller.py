@@ -1,4 +1,4 @@
-"""The watch: the sockets and the timer that libcurl asks us to look after, and a bell to be woken by."""
+"""A poller: waits for the sockets and the timer of libcurl, and can be woken from another thread."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _BITS = {
 }
 
 
-class Watch:
-    """Waits for a multi handle's sockets.
+class CurlPoller:
+    """Waits for the sockets of a multi handle, and tells it what can be read and written.
 
     pycurl's own ``select`` knows no descriptors above 1,023 and can't be woken from another thread.
     """
@@ -31,44 +31,44 @@ class Watch:
     def __init__(self, multi: Any) -> None:
         self._multi = multi
         self._due: float | None = None
-        self._known: set[int] = set()
+        self._registered: set[int] = set()
         self._selector = selectors.DefaultSelector()
-        self._bell, self._rope = socket.socketpair()
-        self._bell.setblocking(False)
-        self._rope.setblocking(False)
-        self._selector.register(self._bell, selectors.EVENT_READ)
+        self._wake_receiver, self._wake_sender = socket.socketpair()
+        self._wake_receiver.setblocking(False)
+        self._wake_sender.setblocking(False)
+        self._selector.register(self._wake_receiver, selectors.EVENT_READ)
         multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
 
-    def step(self, timeout: float) -> bool:
-        """Wait at most ``timeout`` seconds, let libcurl do what can be done; True when the bell was rung."""
+    def poll(self, timeout: float) -> bool:
+        """Wait at most ``timeout`` seconds, and let libcurl do what can be done. Return whether ``wake`` was called."""
         wait = timeout if self._due is None else min(timeout, max(0.0, self._due - monotonic()))
-        rung = False
+        woken = False
         for key, mask in self._selector.select(wait):
-            if key.fileobj is self._bell:
-                rung = self._silence()
+            if key.fileobj is self._wake_receiver:
+                woken = self._take_wakeups()
             else:
                 self._multi.socket_action(key.fd, _BITS[mask])
         if self._due is not None and monotonic() >= self._due:
             self._due = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        return rung
+        return woken
 
-    def ring(self) -> None:
-        """Make a waiting step return; may be called from any thread, also after the end."""
-        # Full means that it has been rung already; closed, that nobody waits.
+    def wake(self) -> None:
+        """Make a waiting ``poll`` return; may be called from any thread, also after ``close``."""
+        # A full buffer means that it has been woken already; a closed socket, that nobody waits.
         with contextlib.suppress(OSError):
-            self._rope.send(b"!")
+            self._wake_sender.send(b"!")
 
     def close(self) -> None:
-        """Stop watching; the multi handle must be closed before."""
+        """Stop polling; the multi handle must be closed before."""
         self._selector.close()
-        self._bell.close()
-        self._rope.close()
+        self._wake_receiver.close()
+        self._wake_sender.close()
 
-    def _silence(self) -> bool:
+    def _take_wakeups(self) -> bool:
         with contextlib.suppress(BlockingIOError):
-            while self._bell.recv(4096):
+            while self._wake_receiver.recv(4096):
                 pass
         return True
 
@@ -76,17 +76,17 @@ class Watch:
         self._due = None if milliseconds < 0 else monotonic() + milliseconds / 1000
         return 0
 
-    def _on_socket(self, what: int, descriptor: int, _multi: Any, _data: Any) -> int:
-        if what == pycurl.POLL_REMOVE:
-            if descriptor in self._known:
-                self._known.discard(descriptor)
+    def _on_socket(self, event: int, descriptor: int, _multi: Any, _data: Any) -> int:
+        if event == pycurl.POLL_REMOVE:
+            if descriptor in self._registered:
+                self._registered.discard(descriptor)
                 self._selector.unregister(descriptor)
             return 0
-        if descriptor in self._known:
+        if descriptor in self._registered:
             # A descriptor that was closed and opened anew is known here but no longer to the system.
             with contextlib.suppress(OSError):
-                self._selector.modify(descriptor, _EVENTS[what])
+                self._selector.modify(descriptor, _EVENTS[event])
                 return 0
-        self._selector.register(descriptor, _EVENTS[what])
-        self._known.add(descriptor)
+        self._selector.register(descriptor, _EVENTS[event])
+        self._registered.add(descriptor)
         return 0

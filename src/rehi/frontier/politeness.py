@@ -1,4 +1,4 @@
-"""Manners: how one host is to be treated, by the settings and by an operator's orders."""
+"""Politeness: how fast and when one host may be visited, by the settings and by an operator's orders."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rehi.settings import FetchSettings, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manners:
-    """What holds for one host."""
+class Politeness:
+    """The rules of politeness for one host."""
 
     pace: Pace
     connections: int
     hours: Hours | None
-    left_alone: str = ""  # by whom
+    left_alone: str = ""  # who wants it not to be visited; empty if it may be
 
 
-def manners_of(
+def politeness_for(
     origin: str, orders: HostOrders, *, settings: FetchSettings, time_zone: tzinfo, strain: float = 1.0
-) -> Manners:
-    """An operator's orders hold against the settings for the host, and these against the general ones."""
+) -> Politeness:
+    """Return the rules for a host: an operator's orders go before the settings for the host, and these before the general ones."""
     special = settings.for_host(host_name(origin))
     set_delay = special.delay if special else None
-    delay = next((given for given in (orders.delay, set_delay) if given is not None), settings.delay)
+    delay = next((delay for delay in (orders.delay, set_delay) if delay is not None), settings.delay)
     reason = f"by order{f': {orders.why}' if orders.why else ''}" if orders.left_alone else ""
-    return Manners(
+    return Politeness(
         pace=Pace(own=delay, slow_factor=settings.slow_factor, longest=max(settings.max_delay, delay), strain=strain),
         connections=orders.connections or (special.connections if special else 1),
         hours=parse_hours(orders.hours or (special.hours if special else ""), time_zone),
@@ -41,14 +41,14 @@ def manners_of(
 
 
 def host_name(origin: str) -> str:
-    """The name in an origin, without scheme and port."""
+    """Return the host name of an origin, without scheme and port."""
     authority = origin.partition("://")[2]
     name, colon, port = authority.rpartition(":")
     return name if colon and port.isdecimal() else authority
 
 
 def zone_of(settings: Settings) -> tzinfo:
-    """The time zone that is set."""
+    """Return the time zone of the settings; SettingsError if it is not known."""
     try:
         return ZoneInfo(settings.time_zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -58,7 +58,7 @@ def zone_of(settings: Settings) -> tzinfo:
 
 
 def check_settings(settings: Settings) -> None:
-    """SettingsError for hours, policies and schedules that can't be understood, before anything is visited."""
+    """Raise SettingsError if hours, policies or schedules can't be understood, before anything is visited."""
     time_zone = zone_of(settings)
     for special in settings.fetch.hosts:
         parse_hours(special.hours, time_zone)

@@ -1,4 +1,4 @@
-"""A seal on a process: from now on it can't open a socket.
+"""The sandbox of a reader process: it can't open sockets.
 
 Oxigraph answers SERVICE by HTTP, and its parser finds the word where no tokeniser of ours would look
 (``SERVICE:a``, ``trueSERVICE<…>``). So the kernel says no: a seccomp filter lets socket(2) fail with EACCES.
@@ -20,11 +20,13 @@ _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _SECCOMP_MODE_FILTER = 22, 38, 2
 
 
 class _Program(ctypes.Structure):
+    """The kernel's sock_fprog: a filter and its length."""
+
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
-def seal() -> bool:
-    """Forbid sockets to this process for good; False where the system knows no such thing."""
+def forbid_sockets() -> bool:
+    """Forbid sockets to this process for good; return False if the system can't."""
     known = _SOCKET_CALL.get(os.uname().machine)
     if sys.platform != "linux" or known is None:
         return False

@@ -1,4 +1,4 @@
-"""Manners: an operator's orders, the settings for a host, and hours."""
+"""Politeness: an operator's orders, the settings for a host, and hours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.errors import SettingsError
-from rehi.frontier import check_settings, host_name, manners_of, parse_hours, zone_of
+from rehi.frontier import check_settings, host_name, parse_hours, politeness_for, zone_of
 from rehi.frontier.pace import MOST_STRAIN, Pace
 from rehi.model.host import NO_ORDERS, HostOrders
 from rehi.settings import FetchSettings, HostSettings, RevisitSettings, Settings
@@ -43,8 +43,8 @@ def moment(text: str) -> datetime:
 def test_orders_hold_against_the_settings_and_the_first_match_against_the_rest(
     origin: str, orders: HostOrders, delay: float, connections: int, left_alone: str
 ) -> None:
-    manners = manners_of(origin, orders, settings=SETTINGS, time_zone=UTC)
-    assert (manners.pace.own, manners.connections, manners.left_alone) == (delay, connections, left_alone)
+    politeness = politeness_for(origin, orders, settings=SETTINGS, time_zone=UTC)
+    assert (politeness.pace.own, politeness.connections, politeness.left_alone) == (delay, connections, left_alone)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,97 @@
+"""Connection options: proxy, headers and TLS of the hosts for which the settings name special ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rehi.errors import SettingsError
+from rehi.fetch.proxy import Proxy, parse_proxy
+from rehi.model.visit import Headers
+from rehi.settings import FetchSettings, HostSettings
+
+WITHHELD = "(withheld)"  # what is archived in place of a secret
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# Headers that say how the message is framed, whom it is for or how much of it is wanted: the settings may not set them.
+_RESERVED = frozenset(
+    {
+        "connection", "content-length", "expect", "host", "if-modified-since", "if-none-match", "if-range",
+        "keep-alive", "proxy-authorization", "proxy-connection", "range", "te", "trailer", "transfer-encoding",
+        "upgrade",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions:
+    """How the connections to one host are made, and which headers are added to its requests."""
+
+    proxy: Proxy | None = None
+    headers: Headers = field(default=(), repr=False)
+    verify_tls: bool = True
+    concurrent: bool = False  # whether several requests may go to the host at the same time
+
+    @property
+    def trusting(self) -> bool:
+        """Whether the host's certificate is not checked."""
+        return not self.verify_tls
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Passwords and header values, which no message may repeat."""
+        of_proxy = (self.proxy.user, self.proxy.password) if self.proxy is not None else ()
+        return tuple(secret for secret in (*of_proxy, *(value for _, value in self.headers)) if secret)
+
+    def with_headers(self, common: Headers) -> Headers:
+        """Return the headers of a request: the common ones, replaced or followed by those for this host."""
+        return _merged(common, self.headers) if self.headers else common
+
+    def with_headers_withheld(self, common: Headers) -> Headers:
+        """Return the same headers for the archive: the values of those for this host are withheld."""
+        withheld = tuple((name, WITHHELD) for name, _ in self.headers)
+        return _merged(common, withheld) if withheld else common
+
+
+DEFAULT_OPTIONS = ConnectionOptions()
+
+
+class ConnectionOptionsByHost:
+    """The connection options of all hosts; of the settings' hosts, the first that matches a name holds."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        self._options = {host.match: _options(host) for host in reversed(settings.hosts)}
+
+    def options_for(self, host: str) -> ConnectionOptions:
+        """Return the options for a host, given its name in lower case and punycode."""
+        special = self._settings.for_host(host)
+        return self._options[special.match] if special else DEFAULT_OPTIONS
+
+
+def _options(host: HostSettings) -> ConnectionOptions:
+    return ConnectionOptions(
+        proxy=parse_proxy(host.proxy, match=host.match) if host.proxy else None,
+        headers=tuple(_header(name, value, match=host.match) for name, value in host.headers.items()),
+        verify_tls=host.verify_tls,
+        concurrent=host.connections > 1,
+    )
+
+
+def _header(name: str, value: str, *, match: str) -> tuple[str, str]:
+    """Return a header that can be sent; SettingsError, which does not repeat the value, if it can't."""
+    name, value = name.strip(), value.strip()
+    wrong = f"fetch.hosts: the header {name[:80]!r} for {match!r}"
+    if _NAME.fullmatch(name) is None:
+        raise SettingsError(f"{wrong} has a name that is none; names are made of letters, digits and hyphens")
+    if name.lower() in _RESERVED:
+        raise SettingsError(f"{wrong} can't be set: it is ours to say")
+    if not value or not value.isprintable() or any(ord(character) > 255 for character in value):
+        raise SettingsError(f"{wrong} must have a value of one line, without control characters")
+    return name, value
+
+
+def _merged(common: Headers, special: Iterable[tuple[str, str]]) -> Headers:
+    special = tuple(special)
+    replaced = {name.lower() for name, _ in special}
+    return (*(header for header in common if header[0].lower() not in replaced), *special)
