@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from rehi.app import House, utc_now
-from rehi.desk.adding import enter, read_in
+from rehi.operations.sources import enter, read_in
 from rehi.settings import FetchSettings, Settings, load_settings
 
 CONNECTIONS = 256

@@ -18,8 +18,8 @@ from time import perf_counter, process_time
 from bench.result import Options, Result
 from rehi.app import House, utc_now
 from rehi.cli.practice import PracticeWeb, practice_web
-from rehi.desk.adding import enter, read_in
 from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 
 TARGET = "at least 10 times as cheap in CPU per Estonian page as the plain way"

@@ -15,9 +15,8 @@ from rdflib import Graph
 from bench.result import Options, Result
 from rehi.app import House
 from rehi.cli.practice import practice_web
-from rehi.desk.adding import enter, read_in
-from rehi.graph import prepare_query
 from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 
 TARGET = "each question about one thing in under 100 ms"

@@ -13,7 +13,7 @@ import pytest
 
 from rehi.app import House
 from rehi.cli.practice import fetch_settings
-from rehi.desk.adding import enter, read_in
+from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
 from rehi.testing.s3 import S3Server, find_seaweed
 from rehi.testing.world import World, WorldServer

@@ -39,7 +39,7 @@ def test_there_are_examples() -> None:
     assert len(examples()) >= 8
 
 
-@pytest.mark.parametrize("name", ["commands.md", "settings.md"])
+@pytest.mark.parametrize("name", ["commands.md", "settings.md", "api.md"])
 def test_pages_made_from_the_code_are_up_to_date(name: str) -> None:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None

@@ -17,10 +17,9 @@ import pytest
 from warcio.checker import Checker
 
 from rehi.app import House, utc_now
-from rehi.archive import WholeRecord
-from rehi.desk.adding import enter, read_in
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
+from rehi.operations.sources import enter, read_in
 from rehi.pipeline import visits
 from rehi.settings import load_settings
 from rehi.testing.snapshot import take_snapshot

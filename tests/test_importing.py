@@ -22,9 +22,6 @@ import pytest
 from backports import zstd
 
 from rehi.app import House
-from rehi.desk.adding import enter, read_in
-from rehi.desk.reindexing import reindex, set_catalogue_aside
-from rehi.desk.verifying import verify_all, verify_sample
 from rehi.errors import NotFound, RecordMissing
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.listing import Page
@@ -32,6 +29,9 @@ from rehi.model.problem import Stage
 from rehi.model.source import Source, SourceKind, SourceState
 from rehi.model.version import Digest
 from rehi.model.visit import Answer, Outcome, Visit
+from rehi.operations.reindex import reindex, set_catalogue_aside
+from rehi.operations.sources import enter, read_in
+from rehi.operations.verification import verify_all, verify_sample
 from rehi.service import Service
 from rehi.settings import load_settings
 from tests.warcs import DATE, arc, http, members, record, request, response, revisit, sha1
@@ -446,8 +446,8 @@ _ADD = """
 import sys
 from pathlib import Path
 from rehi.app import House
-from rehi.desk.adding import enter, read_in
-from rehi.desk import importing
+from rehi.operations.sources import enter, read_in
+from rehi.operations import imports
 from rehi.settings import load_settings
 with House(load_settings(data=Path(sys.argv[1]))) as house:
     source = enter(house, sys.argv[2])

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from rehi.app import House
-from rehi.desk.verifying import verify_all
 from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.verification import verify_all
 from rehi.settings import load_settings
 from tests.changing_site import ChangingSite
 

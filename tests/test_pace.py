@@ -18,10 +18,10 @@ import pytest
 
 from rehi.app import House, utc_now
 from rehi.cli.practice import fetch_settings
-from rehi.desk.adding import enter, read_in
-from rehi.desk.hosting import order_host, report_hosts
 from rehi.model.listing import Page
 from rehi.model.update import UpdateState
+from rehi.operations.hosts import order_host, report_hosts
+from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
 from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.world import World, WorldServer

@@ -14,15 +14,15 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.desk.adding import enter, read_in
-from rehi.desk.compacting import compact_archive
-from rehi.desk.recalling import open_version
-from rehi.desk.reindexing import reindex, set_catalogue_aside
-from rehi.desk.retaining import order_keep, plan_prune, prune
-from rehi.desk.updating import make_due
 from rehi.errors import BodyDropped, DataFolderBusy, NotFound, RecordDamaged
 from rehi.model.source import Source
 from rehi.model.version import Version
+from rehi.operations.compaction import compact_archive
+from rehi.operations.reindex import reindex, set_catalogue_aside
+from rehi.operations.retention import order_keep, plan_prune, prune
+from rehi.operations.sources import enter, read_in
+from rehi.operations.updates import make_due
+from rehi.operations.versions import open_version
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.catalogue_samples import claim, understood
@@ -134,7 +134,7 @@ def test_the_newest_version_of_another_page_keeps_the_bytes_of_all(house: House)
 
 
 def test_bytes_that_very_many_pages_share_are_decided_on_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rehi.desk.retaining.RESOURCES", 2)
+    monkeypatch.setattr("rehi.operations.retention.RESOURCES", 2)
     pages = [f"http://{letter}.test/" for letter in "abcdefg"]
     source_of(house, "list", *pages[:6], keep="last 1")
     other = source_of(house, "other", pages[6])
@@ -173,7 +173,7 @@ import os, signal, sys
 from pathlib import Path
 from rehi.app import House
 from rehi.archive import tombstone
-from rehi.desk.retaining import prune
+from rehi.operations.retention import prune
 from rehi.settings import load_settings
 
 tombstone.LARGEST = 2_000  # lists of a few bodies each, so that there are several

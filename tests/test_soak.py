@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House, utc_now
-from rehi.desk.adding import enter, read_in
 from rehi.model.listing import Page
 from rehi.model.problem import Stage
+from rehi.operations.sources import enter, read_in
 from rehi.pipeline import Progress
 from rehi.testing.world import World, WorldServer
 from tests.conftest import settings_for

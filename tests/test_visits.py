@@ -17,12 +17,12 @@ import orjson
 import pytest
 
 from rehi.app import House, utc_now
-from rehi.desk.adding import enter, read_in
-from rehi.desk.hosting import report_hosts
 from rehi.errors import SettingsError
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Problem
+from rehi.operations.hosts import report_hosts
+from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 
 Reply = tuple[int, dict[str, str], bytes]

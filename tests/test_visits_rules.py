@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House, utc_now
-from rehi.desk.adding import enter, read_in
-from rehi.desk.hosting import order_host, report_hosts
 from rehi.model.host import HostOrders
 from rehi.model.visit import Robots
-from rehi.model.work import HostProfile
+from rehi.operations.hosts import order_host, report_hosts
+from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host

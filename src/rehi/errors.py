@@ -12,6 +12,7 @@
     │   ├── LiesElsewhere                another worker has it, and only it can show it
     │   ├── BodyDropped                  the bytes of a version were dropped by a rule
     │   ├── ComparisonError              versions can't be compared in the way that was asked for
+    │   ├── Busy                         too much of the same is under way
     │   └── QueryError                   a query is wrong or took too much
     │       ├── QueryTimeout
     │       └── QueryTooLarge
@@ -123,6 +124,12 @@ class BodyDropped(UserError):
 
 class ComparisonError(UserError):
     """Versions can't be compared in the way that was asked for."""
+
+
+class Busy(UserError):
+    """Too much of the same is under way."""
+
+    advice = "Ask again in a moment."
 
 
 class QueryError(UserError):

@@ -10,27 +10,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from rehi.app import House, utc_now
-from rehi.desk.adding import read_in
-from rehi.desk.updating import next_scheduled, order_update
 from rehi.errors import DataFolderBusy, EngineError, RehiError, SourceError
 from rehi.model.source import SourceState
-from rehi.model.update import Update, UpdateKind
+from rehi.model.update import UpdateKind
+from rehi.operations.sources import read_in
+from rehi.operations.status import ServiceStatus
+from rehi.operations.updates import next_scheduled, order_update
 from rehi.pipeline import Progress
 
 SCHEDULE_SECONDS = 20.0  # how often it looks whether an update is due
 IDLE_SECONDS = 1.0  # how often the intake looks for a source that someone else entered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
-    """What the service is doing now."""
-
-    running: bool
-    counts: dict[str, int]
-    seconds: dict[str, float]
-    reading: str = ""  # the source being taken in
-    reading_share: float = 0.0
-    error: str = ""  # why it stopped
 
 
 @dataclass(slots=True)
@@ -72,20 +61,16 @@ class Service:
             self.house.catalogue.mark_source(source_id, SourceState.READING)
         self._wanted.set()
 
-    def update(self, *, source_id: int | None = None, host: str = "", url: str = "") -> Update:
-        """Have what matches visited now; the harvest sees it within a second."""
-        return order_update(self.house, source_id=source_id, host=host, url=url)
-
     @property
     def error(self) -> RehiError | None:
         """Why it stopped by itself, if it did."""
         return self._error
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ServiceStatus:
         """What is being done now."""
         name, share = self._reading
-        return Status(
+        return ServiceStatus(
             running=any(thread.is_alive() for thread in self._threads) and self._error is None,
             counts=dict(self._progress.counts),
             seconds=dict(self._progress.seconds),

@@ -18,9 +18,9 @@ import pytest
 
 from rehi.archive.export import Exported
 from rehi.archive.export.wacz import write_in_blocks
-from rehi.desk.exporting import ExportKind, export
 from rehi.errors import DiskFull, NotFound, UserError
 from rehi.model.capture import CaptureFilter
+from rehi.operations.export import ExportKind, export
 from tests.archive.library import REQUEST, Library, open_library
 
 PAGE, COPY, OLD, DATA = (

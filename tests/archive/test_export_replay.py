@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rehi.archive.cdxj import REVISIT
 from rehi.archive.export import FolderWarcs
-from rehi.desk.exporting import ExportKind, export
 from rehi.model.capture import CaptureFilter
 from rehi.model.visit import Outcome
+from rehi.operations.export import ExportKind, export
 from tests.archive.library import Library, open_library
 from tests.archive.pywb import fetch, find_pywb, run_pywb, serving
 from tests.archive.test_export import COPY, DATA, NOISE, OLD, PAGE, TEXTS

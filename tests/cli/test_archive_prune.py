@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House, lock_folder
-from rehi.desk.adding import enter, read_in
+from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 from rehi.testing.contracts.catalogue_samples import claim, understood
 from tests.cli.here import rehi

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rehi.app import House
-from rehi.desk.adding import enter, read_in
+from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host, Trap

@@ -90,7 +90,7 @@ def test_problems_are_counted_by_class_and_narrowed_down(ask: Ask) -> None:
 def test_what_is_not_there_gets_a_sentence(ask: Ask, path: str, status: int) -> None:
     answer = ask(path)
     assert answer.status == status
-    assert len(answer.json["error"]["message"]) > 5
+    assert len(answer.json["detail"]) > 5
 
 
 def test_a_list_that_is_uploaded_is_taken_in_and_harvested(ask: Ask, harvested: Harvested) -> None:
@@ -112,7 +112,7 @@ def test_an_upload_that_is_no_source_is_refused(ask: Ask, content: bytes) -> Non
     body, kind = form("../../halb.log", content)
     answer = ask("/api/sources", body=body, Content_Type=kind)
     assert answer.status == 422
-    assert "halb" in answer.json["error"]["message"]
+    assert "halb" in answer.json["detail"]
 
 
 def test_other_pages_in_the_browser_can_change_nothing(ask: Ask) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from rehi.app import House
 from rehi.model.holdings import Holding
 from rehi.serve import running
-from rehi.serve.bars import draw_bars
+from rehi.serve.holdings_chart import draw_bars
 from rehi.service import Service
 from rehi.settings import load_settings
 from tests.kept import Keeper, at

@@ -117,4 +117,4 @@ def test_a_url_is_one_word(ask_kept: Ask) -> None:
 def test_a_question_that_makes_no_sense_is_refused(ask_kept: Ask, query: str) -> None:
     answer = ask_kept(f"/cdx?{query}")
     assert answer.status == 400
-    assert len(answer.json["error"]["message"]) > 10
+    assert len(answer.json["detail"]) > 10

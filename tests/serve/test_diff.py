@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rehi.app import House
+from rehi.operations.diff import turns
 from rehi.serve import running
-from rehi.serve.diff import turns
 from rehi.service import Service
 from tests.compare.past import BINARY, EVIL, FEED, JSON, MARKUP, ONCE, PAGE, PLAIN, TABLE, past_in
 from tests.serve.conftest import Ask, ask_at
@@ -79,7 +79,7 @@ def test_json_has_names_when_they_are_asked_for(ask_past: Ask) -> None:
 def test_what_can_not_be_answered_is_explained(ask_past: Ask, address: str, status: int, says: str) -> None:
     answer = ask_past(address)
     assert answer.status == status
-    assert says in answer.json["error"]["message"]
+    assert says in answer.json["detail"]
 
 
 def test_many_comparisons_at_once_leave_the_other_pages_alone(ask_past: Ask) -> None:

@@ -52,7 +52,7 @@ def test_an_accept_datetime_that_is_none_is_refused(ask_kept: Ask, when: str) ->
     answer = ask_kept(f"/web/{PAGE}", Accept_Datetime=when)
     assert answer.status == 400
     assert answer.headers["vary"] == "accept-datetime"
-    assert "GMT" in answer.json["error"]["message"]
+    assert "GMT" in answer.json["detail"]
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_redirect_leads_to_where_it_led_at_the_same_time(ask_kept: Ask) -> Non
 def test_what_is_not_kept_is_not_found_and_what_is_meant_is_named(ask_kept: Ask, shape: str) -> None:
     answer = ask_kept("/web/" + shape.format("https://rehemaa.test/teated"))
     assert answer.status == 404
-    assert "rehi add" not in answer.json["error"]["message"]
-    assert PAGE in answer.json["error"]["message"]
+    assert "rehi add" not in answer.json["detail"]
+    assert PAGE in answer.json["detail"]
     assert ask_kept("/web/" + shape.format("http://eikusagil.test/")).status == 404
 
 

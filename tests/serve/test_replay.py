@@ -203,7 +203,7 @@ def test_bytes_that_were_dropped_are_gone_and_still_known(kept: KeptWeb, ask_kep
     with sqlite3.connect(kept.house.settings.catalogue_uri.removeprefix("sqlite:///")) as database:
         database.execute("UPDATE blob SET dropped_at = 1 WHERE size = 9")
     answer = ask_kept(f"/web/{STAMP}/{url}")
-    assert (answer.status, answer.json["error"]["code"]) == (410, "body-dropped")
+    assert (answer.status, answer.json["code"]) == (410, "body-dropped")
     assert ask_kept(f"/api/versions?url={url}").json["versions"][0]["stored"] == "dropped"
     assert "Save" not in ask_kept(f"/versions?url={url}").text
 

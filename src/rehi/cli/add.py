@@ -51,9 +51,9 @@ def command(
       rehi add crawl.warc.gz old.arc.gz
       rehi add crawls/ --in-place
     """
-    from rehi.desk.adding import enter
-    from rehi.desk.importing import expand
-    from rehi.desk.revisiting import check_policy, order_policy
+    from rehi.operations.imports import expand
+    from rehi.operations.revisit import check_policy, order_policy
+    from rehi.operations.sources import enter
 
     check_policy(policy)
     with open_house(ctx) as house:
@@ -72,7 +72,7 @@ def command(
 
 
 def _read(house: House, source: Source, *, quiet: bool) -> Source:
-    from rehi.desk.adding import read_in
+    from rehi.operations.sources import read_in
 
     try:
         with bytes_bar(f"reading {source.name}", total=source.size, quiet=quiet) as advance:

@@ -22,7 +22,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       rehi archive prune
       rehi archive compact
     """
-    from rehi.desk.compacting import compact_archive
+    from rehi.operations.compaction import compact_archive
 
     with open_house(ctx) as house:
         show = click.echo if not as_json else (lambda *_, **__: None)

@@ -9,7 +9,7 @@ import click
 from rehi.cli.output import json_option, open_house, show_json, show_table
 
 if TYPE_CHECKING:
-    from rehi.desk.retaining import Prune
+    from rehi.operations.retention import Prune
 
 
 @click.command("prune")
@@ -33,7 +33,7 @@ def command(ctx: click.Context, source_id: int | None, dry_run: bool, yes: bool,
       rehi archive prune --dry-run
       rehi archive prune --source 3 --yes
     """
-    from rehi.desk.retaining import plan_prune, prune
+    from rehi.operations.retention import plan_prune, prune
 
     if as_json and not (yes or dry_run):
         raise click.UsageError("with --json nobody is asked: say --yes or --dry-run")

@@ -23,8 +23,8 @@ def command(ctx: click.Context, anew: bool, as_json: bool) -> None:
       rehi archive reindex
       rehi archive reindex --anew
     """
-    from rehi.desk.reindexing import reindex, set_catalogue_aside
-    from rehi.desk.verifying import archive_size
+    from rehi.operations.reindex import reindex, set_catalogue_aside
+    from rehi.operations.verification import archive_size
 
     if anew:
         with open_house(ctx) as house:

@@ -9,7 +9,8 @@ import click
 from rehi.cli.output import json_option, open_house, show_json, show_table
 
 if TYPE_CHECKING:
-    from rehi.model.holdings import Contents, Holding
+    from rehi.model.holdings import Holding
+    from rehi.operations.archive_stats import ArchiveStats
 
 
 @click.command("stats")
@@ -32,25 +33,25 @@ def command(ctx: click.Context, limit: int, sample: int, as_json: bool) -> None:
       rehi archive stats --limit 5 --sample 0
       rehi archive stats --json
     """
-    from rehi.desk.contents import look_up, to_numbers
+    from rehi.operations.archive_stats import get_archive_stats, to_numbers
 
     with open_house(ctx) as house:
-        found = look_up(house, limit=limit, sample=sample)
+        stats = get_archive_stats(house, limit=limit, sample=sample)
     if as_json:
-        show_json(to_numbers(found))
+        show_json(to_numbers(stats))
         return
-    show_table(("what", "number"), _rows(found), empty="")
-    if found.sample is not None:
-        click.echo(found.sample.words)
-    if not found.holdings.versions:
+    show_table(("what", "number"), _rows(stats), empty="")
+    if stats.sample is not None:
+        click.echo(stats.sample.words)
+    if not stats.holdings.versions:
         click.echo("Nothing is kept yet.")
         return
-    _show("type", found.holdings.by_type, found.holdings.types)
-    _show("host", found.holdings.by_host, found.holdings.hosts)
+    _show("type", stats.holdings.by_type, stats.holdings.types)
+    _show("host", stats.holdings.by_host, stats.holdings.hosts)
 
 
-def _rows(found: Contents) -> list[tuple[str, int]]:
-    held = found.holdings
+def _rows(stats: ArchiveStats) -> list[tuple[str, int]]:
+    held = stats.holdings
     return [
         ("versions", held.versions),
         ("different bodies", held.bodies),
@@ -59,8 +60,8 @@ def _rows(found: Contents) -> list[tuple[str, int]]:
         ("distinct bytes", held.distinct),
         ("duplicate bytes that were not stored", held.duplicate),
         ("stored bytes of versions", held.stored),
-        ("files", found.files),
-        ("bytes of all files", found.file_bytes),
+        ("files", stats.files),
+        ("bytes of all files", stats.file_bytes),
         ("dropped versions", held.dropped_versions),
         ("dropped bodies", held.dropped_bodies),
         ("dropped bytes", held.dropped_bytes),

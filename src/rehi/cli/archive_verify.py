@@ -26,7 +26,7 @@ def command(ctx: click.Context, sample: int | None, as_json: bool) -> None:
       rehi archive verify --sample 1000
       rehi archive verify --json
     """
-    from rehi.desk.verifying import archive_size, verify_all, verify_sample
+    from rehi.operations.verification import archive_size, verify_all, verify_sample
 
     with open_house(ctx) as house:
         if sample is None:

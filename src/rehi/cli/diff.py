@@ -11,8 +11,8 @@ from rehi.cli.output import json_option, open_house, printable, show_json, show_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rehi.compare import Line, LinePiece, NamesDiff, TableDiff, TreeDiff
-    from rehi.desk.comparison import Comparison, Side
+    from rehi.compare import Line, NamesDiff, TableDiff, TreeDiff
+    from rehi.operations.diff.result import DiffSide, VersionDiff
 
 SHOWN = 200  # lines, rows or values, unless more are asked for
 COLUMNS = 8  # of an added or removed row
@@ -54,51 +54,51 @@ def command(
       rehi diff https://www.example.ee/hinnad.csv 3 7 --key kood
       rehi diff https://www.example.ee/hinnad.csv --blame --no-names
     """
-    from rehi.desk.comparing import MOST, compare
+    from rehi.operations.diff.request import MOST, diff_versions
 
     columns = [name.strip() for name in key.split(",") if name.strip()]
     if key and not columns:
         raise click.UsageError("--key needs the name of a column")
     most = limit or (MOST if as_json else SHOWN)
     with open_house(ctx) as house:
-        found = compare(house, url, since, until, key=columns, names=names, blame=blame, most=most)
+        diff = diff_versions(house, url, since, until, key=columns, names=names, blame=blame, most=most)
     if as_json:
-        show_json(found)
+        show_json(diff)
         return
-    _show(found, most)
+    _show(diff, most)
 
 
-def _show(found: Comparison, most: int) -> None:
-    click.echo(printable(found.url))
-    click.echo(f"  from {_side(found.old)}\n  to   {_side(found.new)}\n")
-    if found.identical:
+def _show(diff: VersionDiff, most: int) -> None:
+    click.echo(printable(diff.url))
+    click.echo(f"  from {_side(diff.old)}\n  to   {_side(diff.new)}\n")
+    if diff.identical:
         click.echo("Both hold the same bytes.")
-    elif found.tally is not None:
-        tally = found.tally
+    elif diff.tally is not None:
+        tally = diff.tally
         click.echo(
             f"{tally.unit.capitalize()}: {tally.added:,} added, {tally.removed:,} removed, {tally.changed:,} changed, "
             f"{tally.same:,} the same."
         )
     else:
-        click.echo(f"The bytes differ: {found.old.digest} became {found.new.digest}.")
-    for note in found.notes:
+        click.echo(f"The bytes differ: {diff.old.digest} became {diff.new.digest}.")
+    for note in diff.notes:
         click.echo(f"Note: {printable(note)}")
     click.echo()
-    if found.lines and not found.identical:
-        _show_lines(found.lines)
-    if found.table is not None:
-        _show_table(found.table, found)
-    if found.tree is not None:
-        _show_tree(found.tree)
-    if found.blame is not None and found.table is not None:
-        _show_blame(found)
-    if found.names is not None:
-        _show_names(found.names)
-    if not found.complete:
+    if diff.lines and not diff.identical:
+        _show_lines(diff.lines)
+    if diff.table is not None:
+        _show_table(diff.table, diff)
+    if diff.tree is not None:
+        _show_tree(diff.tree)
+    if diff.blame is not None and diff.table is not None:
+        _show_blame(diff)
+    if diff.names is not None:
+        _show_names(diff.names)
+    if not diff.complete:
         click.echo(f"There is more; only the first {most:,} of each kind are shown. Raise --limit to see them.")
 
 
-def _side(side: Side) -> str:
+def _side(side: DiffSide) -> str:
     return f"version {side.number}, {side.taken_at:%Y-%m-%d %H:%M:%S} UTC, {side.size:,} bytes, {printable(side.true_type)}"
 
 
@@ -122,7 +122,7 @@ def _piece(piece: LinePiece) -> str:
     return click.style(marked, fg=_COLOURS[piece.part])
 
 
-def _show_table(table: TableDiff, found: Comparison) -> None:
+def _show_table(table: TableDiff, diff: VersionDiff) -> None:
     key = ", ".join(table.key.columns)
     click.echo(f"Key: {printable(key)} ({table.key.why})." if key else "There is no key: rows are known as wholes.")
     schema = table.schema
@@ -145,7 +145,7 @@ def _show_table(table: TableDiff, found: Comparison) -> None:
         show_table((_short(key) or "row", "row no.", "column", "old", "new"), cells, empty="")
     for what, rows, columns in (("added", table.added, table.columns), ("removed", table.removed, table.old_columns)):
         if rows:
-            click.secho(f"Rows {what}: {getattr(found.tally, what):,}", fg=_COLOURS[what])
+            click.secho(f"Rows {what}: {getattr(diff.tally, what):,}", fg=_COLOURS[what])
             shown = [(row.number, *map(_short, row.cells[:COLUMNS])) for row in rows]
             show_table(("no.", *map(_short, columns[:COLUMNS])), shown, empty="")
             _say_more_columns(len(columns))
@@ -166,15 +166,15 @@ def _show_tree(tree: TreeDiff) -> None:
     click.echo()
 
 
-def _show_blame(found: Comparison) -> None:
-    columns = found.table.columns[:COLUMNS] if found.table else ()
+def _show_blame(diff: VersionDiff) -> None:
+    columns = diff.table.columns[:COLUMNS] if diff.table else ()
     rows = [
         (row.number, row.version, row.since, _BEGINNINGS[row.beginning], *map(_short, row.cells[:COLUMNS]))
-        for row in found.blame or ()
+        for row in diff.blame or ()
     ]
     click.echo("Since when each row has been as it is:")
     show_table(("no.", "version", "since (UTC)", "how", *map(_short, columns)), rows, empty="There are no rows.")
-    _say_more_columns(len(found.table.columns) if found.table else 0)
+    _say_more_columns(len(diff.table.columns) if diff.table else 0)
 
 
 _BEGINNINGS = {"appeared": "appeared", "changed": "changed", "first": "or longer"}

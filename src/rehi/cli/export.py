@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rehi.cli.harvesting import stop_on_signals
+from rehi.cli.foreground import stop_on_signals
 from rehi.cli.output import json_option, open_house, printable, show_json, show_table
 from rehi.errors import QueryError
 
@@ -56,7 +56,7 @@ def command(
       rehi export files out --type text/csv --versions-only
       rehi export warc out --sparql 'SELECT ?page WHERE { ?who foaf:name "Katrin Paio" ; ner:mentionedAtSite ?page }'
     """
-    from rehi.desk.exporting import ExportKind, export, what_to_export
+    from rehi.operations.export import ExportKind, export, what_to_export
 
     if part["subdomains"] and not part["host"]:
         raise click.UsageError("--subdomains needs --host")

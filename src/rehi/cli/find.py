@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from rehi.cli.output import json_option, open_house, show_json, show_table
-from rehi.model.listing import DocumentFilter, Page
 
 
 @click.command("find")
@@ -21,14 +20,18 @@ def command(ctx: click.Context, name: str, limit: int, as_json: bool) -> int:
       rehi find "Katrin Paio"
       rehi find võru --json
     """
+    from rehi.operations.documents import list_documents
+    from rehi.operations.entities import find_entities
+
     with open_house(ctx) as house:
-        found = house.catalogue.find_entities(name, Page(limit=limit))
-        pages = {row.key: house.catalogue.documents(DocumentFilter(entity=row.key), Page(limit=5))[0] for row in found}
+        entities = find_entities(house, name=name, limit=limit)
+        pages = {row.key: list_documents(house, entity=str(row.key), limit=5).documents for row in entities}
         if as_json:
-            show_json([{"entity": row, "pages": [page.url for page in pages[row.key]]} for row in found])
+            show_json([{"entity": row, "pages": [page.url for page in pages[row.key]]} for row in entities])
         else:
             rows = [
-                (row.name, row.key.kind, row.documents, "\n".join(page.url for page in pages[row.key])) for row in found
+                (row.name, row.key.kind, row.documents, "\n".join(page.url for page in pages[row.key]))
+                for row in entities
             ]
             show_table(("name", "kind", "pages", "for example"), rows, empty=f"No name begins with {name}.")
-    return 0 if found else 1
+    return 0 if entities else 1

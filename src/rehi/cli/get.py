@@ -70,13 +70,13 @@ def command(ctx: click.Context, /, url: str | None, zipped: Path | None, as_json
 def _one(
     house: House, url: str, as_json: bool, *, at: str | None, number: int | None, output: Path | None, headers: bool
 ) -> None:
-    from rehi.cli.saving import CHUNK, saved, to_output
-    from rehi.desk.moments import parse_moment
-    from rehi.desk.recalling import open_version, recall
+    from rehi.cli.output_file import CHUNK, saved, to_output
+    from rehi.operations.moments import parse_moment
+    from rehi.operations.versions import find_version, open_version
 
     if at and number:
         raise click.UsageError("give either --at or --version")
-    version = recall(house, url, at=parse_moment(at) if at else None, number=number)
+    version = find_version(house, url, at=parse_moment(at) if at else None, number=number)
     if headers:
         _show_headers(house, version, as_json)
         return
@@ -107,8 +107,8 @@ def _show_headers(house: House, version: Version, as_json: bool) -> None:
 
 
 def _many(house: House, url: str, zipped: Path, as_json: bool, given: dict[str, Any]) -> int:
-    from rehi.cli.saving import saved
-    from rehi.desk.downloading import INDEX, Tally, choose, zip_versions
+    from rehi.cli.output_file import saved
+    from rehi.operations.downloads import INDEX, ZipCounts, choose, zip_versions
 
     all_versions = given.pop("all_versions")
     if given["host"] and given["domain"]:
@@ -121,7 +121,7 @@ def _many(house: House, url: str, zipped: Path, as_json: bool, given: dict[str, 
         domain=bool(domain),
         **{**given, "host": given["host"] or domain},
     )
-    tally = Tally()
+    tally = ZipCounts()
     chunks = zip_versions(house, where, all_versions=all_versions, tally=tally)
     if zipped == _PIPE:
         out = sys.stdout.buffer

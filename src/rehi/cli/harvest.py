@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rehi.cli.harvesting import run_harvest, stop_on_signals
+from rehi.cli.foreground import run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.model.update import UpdateKind
 

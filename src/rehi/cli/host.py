@@ -8,11 +8,10 @@ import click
 
 from rehi.cli.output import json_option, open_house, printable, show_json, show_table
 from rehi.model.host import HostRow, HostState
-from rehi.model.listing import Page
 
 if TYPE_CHECKING:
     from rehi.app import House
-    from rehi.desk.hosting import HostReport
+    from rehi.operations.hosts import HostReport
 
 NEIGHBOURS_SHOWN = 10
 
@@ -51,26 +50,26 @@ def command(ctx: click.Context, /, name: str | None, like: str, limit: int, as_j
         raise click.UsageError("--like is for the list; give either it or a host")
     with open_house(ctx) as house:
         if name is None:
-            _list(house, like, Page(limit=limit), as_json=as_json)
+            _list(house, like, limit, as_json=as_json)
         else:
             _one(house, name, wanted, orders["why"], as_json=as_json)
 
 
-def _list(house: House, like: str, page: Page, *, as_json: bool) -> None:
-    from rehi.desk.hosting import explain_wait
+def _list(house: House, like: str, limit: int, *, as_json: bool) -> None:
+    from rehi.operations.hosts import explain_wait, list_hosts
 
-    rows, total = house.catalogue.hosts(like, page)
+    hosts = list_hosts(house, like=like, limit=limit)
     if as_json:
-        show_json({"total": total, "hosts": rows})
+        show_json(hosts)
         return
     table = [
         (row.origin, row.state, explain_wait(row), _next(row), row.resources, row.delay, row.strain, row.failures)
-        for row in rows
+        for row in hosts.hosts
     ]
     columns = ("origin", "state", "why", "next visit (UTC)", "pages", "pause", "strain", "failures")
     show_table(columns, table, empty=f"No host has {like} in its name." if like else "There are no hosts yet.")
-    if total > len(rows):
-        click.echo(f"{total - len(rows):,} more; raise --limit or narrow the list with --like to see them.")
+    if hosts.total > len(table):
+        click.echo(f"{hosts.total - len(table):,} more; raise --limit or narrow the list with --like to see them.")
 
 
 def _next(row: HostRow) -> str:
@@ -79,7 +78,7 @@ def _next(row: HostRow) -> str:
 
 
 def _one(house: House, name: str, wanted: dict[str, Any], why: str, *, as_json: bool) -> None:
-    from rehi.desk.hosting import order_host, report_hosts
+    from rehi.operations.hosts import order_host, report_hosts
 
     reports = report_hosts(house, name)
     if wanted:

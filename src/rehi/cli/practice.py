@@ -59,14 +59,14 @@ def practice_web(log: Path, *options: str) -> Iterator[PracticeWeb]:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
-        said = ""
+        output = ""
         for line in process.stdout or ():
-            said += line
+            output += line
             if line.rstrip() == "}":
                 break
         else:
             raise EngineError("the practice web did not start; try: rehi world")
-        world = json.loads(said)
+        world = json.loads(output)
         yield PracticeWeb(log, world["port"], process.pid, fetch_settings(world["resolve"]))
     finally:
         process.terminate()

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from rehi.cli.output import json_option, open_house, printable, show_json, show_table
-from rehi.model.listing import Page
 from rehi.model.problem import Problem, Stage
 
 if TYPE_CHECKING:
-    from rehi.desk.troubles import Troubles
+    from rehi.operations.problems import ProblemList
 
 
 @click.command("problems")
@@ -32,32 +31,32 @@ def command(ctx: click.Context, stage: str | None, code: str, limit: int, as_jso
       rehi problems --code timed-out
       rehi problems --stage fetch --json
     """
-    from rehi.desk.troubles import list_troubles
+    from rehi.operations.problems import list_problems
 
     with open_house(ctx) as house:
-        found = list_troubles(house, stage=Stage(stage) if stage else None, code=code, page=Page(limit=limit))
+        problems = list_problems(house, stage=Stage(stage) if stage else None, code=code, limit=limit)
     if as_json:
-        show_json(found)
+        show_json(problems)
     else:
-        _show(found, code)
+        _show(problems, code)
 
 
-def _show(found: Troubles, code: str) -> None:
-    from rehi.desk.troubles import explain_nothing
+def _show(problems: ProblemList, code: str) -> None:
+    from rehi.operations.problems import explain_no_problems
 
-    if not found.problems:
-        click.echo(printable(explain_nothing(found, code)))
+    if not problems.problems:
+        click.echo(printable(explain_no_problems(problems, code)))
         return
-    shown = {(row.stage, row.code) for row in found.problems}
-    classes = [one for one in found.classes if not code or (one.stage, one.code) in shown]
+    shown = {(row.stage, row.code) for row in problems.problems}
+    classes = [one for one in problems.classes if not code or (one.stage, one.code) in shown]
     counts = [(one.stage, one.code, one.problems, _minute(one.last_at)) for one in classes]
     show_table(("room", "problem", "how many", "last (UTC)"), counts, empty="")
     columns = ("room", "problem", "where", "what", "times", "first (UTC)", "last (UTC)", "next")
-    show_table(columns, [_row(row) for row in found.problems], empty="")
-    if code and len(advice := {row.advice for row in found.problems}) == 1 and (only := advice.pop()):
+    show_table(columns, [_row(row) for row in problems.problems], empty="")
+    if code and len(advice := {row.advice for row in problems.problems}) == 1 and (only := advice.pop()):
         click.echo(printable(only))
-    if found.total > len(found.problems):
-        click.echo(f"{found.total - len(found.problems):,} more; raise --limit to see them.")
+    if problems.total > len(problems.problems):
+        click.echo(f"{problems.total - len(problems.problems):,} more; raise --limit to see them.")
 
 
 def _row(row: Problem) -> tuple[str, str, str, str, int, str, str, str]:

@@ -40,15 +40,16 @@ def command(
       rehi source 3 --policy ""
       rehi source 3 --keep "last 5 and one per month"
     """
-    from rehi.desk.retaining import check_keep, keep_of, order_keep
-    from rehi.desk.revisiting import check_policy, order_policy, priority_of
+    from rehi.operations.retention import check_keep, keep_of, order_keep
+    from rehi.operations.revisit import check_policy, order_policy, priority_of
+    from rehi.operations.sources import get_source, list_sources
 
     if number is None and (policy is not None or priority is not None or keep is not None):
         raise click.UsageError("say which source: rehi source N --policy …; `rehi source` lists them")
     check_policy(policy, priority)  # all of it, before any of it is set
     check_keep(keep or "")
     with open_house(ctx) as house:
-        shown = list(house.catalogue.sources()) if number is None else [house.catalogue.source(number)]
+        shown = list(list_sources(house)) if number is None else [get_source(house, source_id=number)]
         if number is not None and (policy is not None or priority is not None):
             shown = [order_policy(house, number, policy=policy, priority=priority)]
         if number is not None and keep is not None:

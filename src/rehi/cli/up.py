@@ -50,7 +50,7 @@ def _run(
     house: House, stack: ExitStack, sources: tuple[str, ...], port: int | None, stop: threading.Event, *, as_json: bool
 ) -> None:
     from rehi.app import utc_now
-    from rehi.desk.adding import enter
+    from rehi.operations.sources import enter
     from rehi.pipeline import Progress
     from rehi.serve import running
     from rehi.service import Service

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rehi.cli.harvesting import run_harvest, stop_on_signals
+from rehi.cli.foreground import run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import update_bar
 from rehi.errors import DataFolderBusy, UserError
@@ -50,7 +50,7 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
         raise click.UsageError("give one of --source, --host and --url")
     with open_house(ctx) as house:
         if listed:
-            _list(house, Page(limit=limit), as_json=as_json)
+            _list(house, limit, as_json=as_json)
             return 0
         if dry_run:
             _estimate(house, part, as_json=as_json)
@@ -85,7 +85,7 @@ def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
 
 
 def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
-    from rehi.desk.updating import make_due
+    from rehi.operations.updates import make_due
 
     with house.working() as harvest:
         make_due(house, **part)
@@ -98,14 +98,14 @@ def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) ->
     """Have the rehi that works in this folder do it, and show how it goes."""
     from time import monotonic
 
-    from rehi.desk.updating import order_update
+    from rehi.operations.updates import order_update
 
     row = order_update(house, **part)
     news_at = monotonic()
     with update_bar(quiet=quiet) as show:
         while row.state is UpdateState.RUNNING and not stop.wait(LOOK_SECONDS):
             rows, _ = house.catalogue.updates(Page(limit=LOOKED_AT))
-            fresh = next((found for found in rows if found.id == row.id), row)
+            fresh = next((other for other in rows if other.id == row.id), row)
             if fresh != row:
                 row, news_at = fresh, monotonic()
             elif monotonic() - news_at > STILL_SECONDS:
@@ -127,35 +127,40 @@ def _check_somebody_works(house: House, row: Update) -> None:
 
 
 def _estimate(house: House, part: dict[str, Any], *, as_json: bool) -> None:
-    from rehi.cli.estimate import estimate_update
+    from rehi.operations.estimate import estimate_update
 
-    found = estimate_update(house, **part)
+    estimate = estimate_update(house, **part)
     if as_json:
-        show_json(found)
+        show_json(estimate)
         return
-    pages, hosts = _number(found.pages, "page"), _number(found.hosts, "host") if found.hosts is not None else ""
+    pages, hosts = (
+        _number(estimate.pages, "page"),
+        _number(estimate.hosts, "host") if estimate.hosts is not None else "",
+    )
     click.echo(f"{pages}{f' on {hosts}' if hosts else ''} would be visited.")
-    if found.left_alone:
-        click.echo(f"{_number(found.left_alone, 'host')} left alone.")
-    if found.seconds is None:
+    if estimate.left_alone:
+        click.echo(f"{_number(estimate.left_alone, 'host')} left alone.")
+    if estimate.seconds is None:
         click.echo("They are too many to say on how many hosts, and how long it takes.")
-    elif found.slowest and found.seconds >= 1:
-        took = timedelta(seconds=round(found.seconds))
-        click.echo(f"It takes {took} at the least: so long are the pauses between the pages of {found.slowest}.")
+    elif estimate.slowest and estimate.seconds >= 1:
+        took = timedelta(seconds=round(estimate.seconds))
+        click.echo(f"It takes {took} at the least: so long are the pauses between the pages of {estimate.slowest}.")
 
 
 def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _list(house: House, page: Page, *, as_json: bool) -> None:
-    rows, total = house.catalogue.updates(page)
+def _list(house: House, limit: int, *, as_json: bool) -> None:
+    from rehi.operations.updates import list_updates
+
+    updates = list_updates(house, limit=limit)
     if as_json:
-        show_json({"total": total, "updates": rows})
-    else:
-        _show(list(rows))
-        if total > len(rows):
-            click.echo(f"{total - len(rows):,} more; raise --limit to see them.")
+        show_json({"total": updates.total, "updates": updates.updates})
+        return
+    _show(list(updates.updates))
+    if updates.total > len(updates.updates):
+        click.echo(f"{updates.total - len(updates.updates):,} more; raise --limit to see them.")
 
 
 def _show(rows: list[Update]) -> None:

@@ -24,13 +24,13 @@ def command(ctx: click.Context, url: str, limit: int, as_json: bool) -> None:
       rehi versions https://www.example.ee/
       rehi versions https://www.example.ee/andmed.csv --json
     """
-    from rehi.desk.recalling import history, list_rows
+    from rehi.operations.versions import list_versions
 
     with open_house(ctx) as house:
-        found = history(house, url)
-        rows = list(list_rows(house, found[-limit:]))
+        newest = list_versions(house, url=url, limit=limit)
+        rows = newest.versions[::-1]
         if as_json:
-            show_json({"url": url, "total": len(found), "versions": rows})
+            show_json({"url": url, "total": newest.total, "versions": rows})
             return
         table = [
             (row.number, row.taken_at, row.size, row.media_type, row.status, row.stored.value, row.digest[:19] + "…")
@@ -38,5 +38,5 @@ def command(ctx: click.Context, url: str, limit: int, as_json: bool) -> None:
         ]
         columns = ("number", "taken (UTC)", "bytes", "type declared", "status", "stored", "digest")
         show_table(columns, table, empty="There are none.")
-        if len(found) > len(rows):
-            click.echo(f"{len(found) - len(rows):,} older ones; raise --limit to see them.")
+        if newest.total > len(rows):
+            click.echo(f"{newest.total - len(rows):,} older ones; raise --limit to see them.")

@@ -45,11 +45,11 @@ def command(
     if log is not None:
         log.write_bytes(b"".join(world.crawl_log()))
     with WorldServer(world, port=port) as server:
-        said = {"port": server.port, "hosts": len(world.host_names), "resolve": server.resolve_rules, "log": log}
+        facts = {"port": server.port, "hosts": len(world.host_names), "resolve": server.resolve_rules, "log": log}
         if as_json:
-            show_json(said)
+            show_json(facts)
         else:
-            click.echo(f"{said['hosts']} hosts on 127.0.0.1:{server.port}; to harvest them:")
+            click.echo(f"{facts['hosts']} hosts on 127.0.0.1:{server.port}; to harvest them:")
             click.echo(
                 f"  REHI_FETCH__RESOLVE='[\"{server.resolve_rules[0]}\"]' REHI_FETCH__ALLOW_PRIVATE='[\"127.0.0.0/8\"]'"
             )

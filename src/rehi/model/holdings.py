@@ -86,13 +86,3 @@ class Sample:
         if self.missing:
             said += f"; {self.missing:,} can't be read here: rehi archive verify says more"
         return f"{said}."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
-    """The archive as the catalogue and its shelf tell it."""
-
-    holdings: Holdings
-    files: int
-    file_bytes: int  # all of them, with requests, revisits and indexes
-    sample: Sample | None = None

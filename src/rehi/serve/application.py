@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rehi.app import House
-from rehi.errors import (
-    BodyDropped,
-    ComparisonError,
-    DiskFull,
-    NotFound,
-    QueryError,
-    QueryTimeout,
-    QueryTooLarge,
-    RehiError,
-    SettingsError,
-    SourceError,
-    StoreUnreachable,
-)
-from rehi.serve import api, archive, cdx, diff, downloads, hosts, pages, replay, sparql, updates, versions
+from rehi.errors import RehiError
+from rehi.serve.compression import Compression
 from rehi.serve.gate import Gate
-from rehi.serve.packing import Packing
+from rehi.serve.problem_details import describe_problem, headers_of, problem_answer
+from rehi.serve.rendering import render
+from rehi.serve.replay import WebRoute
+from rehi.serve.routes import build_routes
 from rehi.service import Service
-
-STATUS: dict[type[RehiError], int] = {
-    NotFound: 404,
-    BodyDropped: 410,
-    ComparisonError: 422,
-    QueryTimeout: 503,
-    QueryTooLarge: 503,
-    QueryError: 400,
-    SourceError: 422,
-    SettingsError: 422,  # what was ordered can't be understood
-    DiskFull: 507,
-    StoreUnreachable: 503,
-}
 
 # No script but our own, no frame, no form to elsewhere: harvested text can't do anything even if it got out unescaped.
 HEADERS = {
@@ -62,22 +39,9 @@ def create_app(house: House, service: Service) -> Starlette:
     static = StaticFiles(directory=Path(__file__).parent / "static")
     gate = Gate(house.settings)
     app = Starlette(
-        routes=[
-            *pages.routes,
-            *hosts.routes,
-            *updates.routes,
-            *api.routes,
-            *archive.routes,
-            *sparql.routes,
-            *diff.routes,
-            *versions.routes,
-            *replay.routes,
-            *cdx.routes,
-            *downloads.routes,
-            Mount("/static", static),
-        ],
+        routes=[*build_routes(), WebRoute(), Mount("/static", static)],
         exception_handlers={RehiError: _explain, HTTPException: _explain, Exception: _explain},
-        middleware=[Middleware(Packing, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
+        middleware=[Middleware(Compression, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
     app.state.house, app.state.service, app.state.gate = house, service, gate
     return app
@@ -97,38 +61,25 @@ class GateMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                said = {name.lower() for name, _ in message["headers"]}  # what is replayed has a stricter policy
+                present = {name.lower() for name, _ in message["headers"]}  # what is replayed has a stricter policy
                 common = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in common if pair[0] not in said)]
+                message["headers"] = [*message["headers"], *(pair for pair in common if pair[0] not in present)]
             await send(message)
 
-        refusal = self._gate.refusal(Request(scope))
+        request = Request(scope)
+        refusal = self._gate.refusal(request)
         if refusal is None:
             await self._app(scope, receive, send_with_headers)
         else:
-            await _error(*refusal, code="refused")(scope, receive, send_with_headers)
-
-
-def _error(status: int, message: str, *, code: str) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message}}, status_code=status)
+            problem = describe_problem(request, refusal)
+            await problem_answer(problem, headers_of(refusal))(scope, receive, send_with_headers)
 
 
 async def _explain(request: Request, error: Exception) -> Response:
     """Every failure is one clear sentence: a page for people, JSON for programs."""
-    status, message, code = _classify(error)
-    if "text/html" in request.headers.get("accept", ""):
-        answer = pages.render(request, "error.html", {"message": message, "status": status}, status=status)
-    else:
-        answer = _error(status, message, code=code)
-    answer.headers.update((isinstance(error, HTTPException) and error.headers) or {})
-    return answer
-
-
-def _classify(error: Exception) -> tuple[int, str, str]:
-    if isinstance(error, HTTPException):
-        return error.status_code, str(error.detail), "http"
-    if isinstance(error, RehiError):
-        status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
-        return status, str(error), error.code
-    logging.getLogger(__name__).error("a request failed", exc_info=error)
-    return 500, "something went wrong here; the server's own output says more", "internal"
+    problem, headers = describe_problem(request, error), headers_of(error)
+    if "text/html" not in request.headers.get("accept", ""):
+        return problem_answer(problem, headers)
+    page = render(request, "error.html", {"problem": problem}, status=problem.status)
+    page.headers.update(headers)
+    return page

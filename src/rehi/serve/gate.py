@@ -11,12 +11,17 @@ import hmac
 import ipaddress
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from rehi.operations.table import OPERATIONS
 from rehi.settings import Settings
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE = "rehi_token"
+READ_BY_POST = frozenset(
+    operation.path for operation in OPERATIONS if operation.method == "POST" and not operation.changes
+)
 
 
 class Gate:
@@ -27,21 +32,25 @@ class Gate:
         self.on_loopback = _is_loopback(settings.serve.host)
         self._hosts = {"localhost", "127.0.0.1", "::1", settings.serve.host, urlsplit(settings.base).hostname or ""}
 
-    def refusal(self, request: Request) -> tuple[int, str] | None:
-        """The status and the sentence with which a request is refused; None if it may pass."""
+    def refusal(self, request: Request) -> HTTPException | None:
+        """Return the error with which a request is refused; None if it may pass."""
         if self.on_loopback and (request.url.hostname or "") not in self._hosts:
-            return 421, "this address is not served here; use http://localhost"
-        if request.method in SAFE or request.url.path == "/sparql":
+            return HTTPException(421, "this address is not served here; use http://localhost")
+        if request.method in SAFE or request.url.path in READ_BY_POST:
             return None
         if self._is_foreign(request):
-            return 403, "requests that change something must come from this page itself"
+            return HTTPException(403, "requests that change something must come from this page itself")
         if self.on_loopback and not self._token:
             return None
         if request.url.path == "/login" or self.knows(request):
             return None
         if not self._token:
-            return 403, "nothing can be changed over the network until the setting serve.token is set"
-        return 401, "this needs the token: send Authorization: Bearer …, or log in at /login"
+            return HTTPException(403, "nothing can be changed over the network until the setting serve.token is set")
+        return HTTPException(
+            401,
+            "this needs the token: send Authorization: Bearer …, or log in at /login",
+            {"www-authenticate": "Bearer"},
+        )
 
     def knows(self, request: Request) -> bool:
         """Whether the request carries the token."""

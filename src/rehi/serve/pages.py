@@ -1,75 +1,35 @@
-"""The pages, for people."""
+"""The pages of documents, names, sources and problems, and the overview."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import orjson
-from jinja2 import Environment, FileSystemLoader, select_autoescape
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.responses import RedirectResponse, Response
 
-from rehi import __version__
-from rehi.app import House, utc_now
-from rehi.builtin import table
-from rehi.desk.retaining import keep_of, order_keep
-from rehi.desk.revisiting import PRIORITIES, order_policy, priority_of
-from rehi.desk.troubles import explain_nothing, list_troubles
-from rehi.errors import NotFound, QueryError
-from rehi.graph import media_type_for
-from rehi.model.listing import DocumentFilter
-from rehi.model.problem import Stage
-from rehi.serve import api
-from rehi.serve.bodies import NewKeep, NewPolicy, parse, read_form
-from rehi.serve.examples import EXAMPLES
+from rehi.app import utc_now
+from rehi.errors import NotFound
+from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.documents import get_document, list_documents
+from rehi.operations.entities import EntityKind, find_entities, get_entity
+from rehi.operations.parameters import ROWS, Limit, Offset, Url
+from rehi.operations.problems import explain_no_problems, list_problems
+from rehi.operations.retention import keep_of, order_keep
+from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
 from rehi.serve.gate import COOKIE
-from rehi.serve.marking import mark_names
-from rehi.serve.uploads import receive
-from rehi.serve.webpath import web_path
+from rehi.serve.highlights import mark_names
+from rehi.serve.rendering import house_of, render
+from rehi.serve.request_parameters import read_fields
 
-ROWS = 50
 TEXT_SHOWN = 50_000  # characters of a document's text
-ANSWER_SHOWN = 1_000  # rows of a query's answer
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=select_autoescape(default=True)
-    )
-    environment.filters["number"] = lambda value: f"{value:,}".replace(",", " ")
-    environment.filters["bytes"] = _bytes
-    environment.globals.update(
-        version=__version__, stages=list(Stage), kinds=list(table("entity_kind")), web_path=web_path
-    )
-    return environment
-
-
-def _bytes(value: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
-
-
-def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
-    """A page from its template; everything in it is escaped."""
-    gate = request.app.state.gate
-    common = {"path": request.url.path, "query": request.query_params, "may_change": gate.may_change(request)}
-    html = _environment().get_template(template).render(**common, **values)
-    return HTMLResponse(html, status_code=status)
-
-
-def overview(request: Request) -> Response:
+def show_overview(request: Request) -> Response:
     """What there is, what is going on, and the sources."""
-    catalogue = api.house_of(request).catalogue
+    catalogue = house_of(request).catalogue
     values = {
         "totals": catalogue.totals(now=utc_now()),
         "sources": catalogue.sources(),
@@ -78,42 +38,32 @@ def overview(request: Request) -> Response:
     return render(request, "overview.html", values)
 
 
-async def upload(request: Request) -> Response:
-    """The upload form: the source's page next, or the sentence that says why not."""
-    source, start = await receive(request, api.house_of(request))
-    if start:
-        await run_in_threadpool(request.app.state.service.start_source, source.id)
-    return RedirectResponse(f"/sources/{source.id}", status_code=303)
-
-
-def start(request: Request) -> Response:
+def start_source(request: Request, source_id: int) -> Response:
     """The start button."""
-    source_id = api.number(request.path_params["id"], "source")
     request.app.state.service.start_source(source_id)
-    return RedirectResponse(f"/sources/{source_id}", status_code=303)
+    return _back_to_source(source_id)
 
 
-async def set_policy(request: Request) -> Response:
+def set_policy(request: Request, source_id: int, policy: str | None, priority: str | None) -> Response:
     """The form for a source's policy and priority."""
-    given = parse(NewPolicy, await read_form(request))
-    source_id = api.number(request.path_params["id"], "source")
-    await run_in_threadpool(
-        order_policy, api.house_of(request), source_id, policy=given.policy, priority=given.priority
-    )
-    return RedirectResponse(f"/sources/{source_id}", status_code=303)
+    order_policy(house_of(request), source_id, policy=policy, priority=priority)
+    return _back_to_source(source_id)
 
 
-async def set_keep(request: Request) -> Response:
+def set_keep(request: Request, source_id: int, keep: str) -> Response:
     """The form for what is kept of a source's pages."""
-    given = parse(NewKeep, await read_form(request))
-    source_id = api.number(request.path_params["id"], "source")
-    await run_in_threadpool(order_keep, api.house_of(request), source_id, given.keep)
+    order_keep(house_of(request), source_id, keep)
+    return _back_to_source(source_id)
+
+
+def _back_to_source(source_id: int) -> Response:
     return RedirectResponse(f"/sources/{source_id}", status_code=303)
 
 
-def source(request: Request) -> Response:
+def show_source(request: Request, source_id: int) -> Response:
     """One source with its statistics."""
-    row = api.house_of(request).catalogue.source(api.number(request.path_params["id"], "source"))
+    house = house_of(request)
+    row = house.catalogue.source(source_id)
     rejected = {what.partition(":")[2]: int(n) for what, n in row.counts.items() if what.startswith("rejected:")}
     seconds = {what.partition(":")[2]: n for what, n in row.counts.items() if what.startswith("seconds:")}
     values = {
@@ -123,7 +73,7 @@ def source(request: Request) -> Response:
         "priority": priority_of(row),
         "keep": keep_of(row),
         "priorities": list(PRIORITIES),
-        "default_policy": api.house_of(request).settings.revisit.policy,
+        "default_policy": house.settings.revisit.policy,
     }
     return render(request, "source.html", values)
 
@@ -132,125 +82,86 @@ def _ranked(counts: Mapping[str, float]) -> list[tuple[str, float]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def documents(request: Request) -> Response:
+def show_documents(request: Request, limit: int, offset: int, **where: Any) -> Response:
     """A list of documents that can be narrowed down."""
-    house, page = api.house_of(request), api.page_of(request, default=ROWS)
-    rows, total = house.catalogue.documents(api.filter_of(request), page)
+    house = house_of(request)
+    matching = list_documents(house, limit=limit, offset=offset, **where)
     totals = house.catalogue.totals(now=utc_now())
     values = {
-        "rows": rows,
-        "total": total,
-        "page": page,
+        "rows": matching.documents,
+        "total": matching.total,
+        "page": Page(limit=limit, offset=offset),
         "types": _ranked(totals.media_types),
         "languages": _ranked(totals.languages),
     }
     return render(request, "documents.html", values)
 
 
-def document(request: Request) -> Response:
+def show_document(request: Request, document_id: int) -> Response:
     """One document: its versions, its names, and its text with the names marked."""
-    house, resource_id = api.house_of(request), api.number(request.path_params["id"], "document")
-    row = house.catalogue.document(resource_id)
+    house = house_of(request)
+    details = get_document(house, document_id=document_id)
     try:
-        reading = house.reading(resource_id)
-        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.mentions)
+        reading = house.reading(document_id)
+        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.annotations.mentions)
         cut = len(reading.document.text) > TEXT_SHOWN
     except NotFound:
         text, cut = [], False
     values = {
-        "row": row,
-        "versions": house.catalogue.versions(row.url) if row.versions else (),
-        "names": house.catalogue.names_on(resource_id),
+        "row": details.document,
+        "versions": details.versions,
+        "names": details.names,
         "text": text,
         "cut": cut,
     }
     return render(request, "document.html", values)
 
 
-def names(request: Request) -> Response:
+def find_document(request: Request, *, url: Url) -> Response:
+    """The document of a URL."""
+    return RedirectResponse(f"/documents/{house_of(request).catalogue.resource_id(url)}")
+
+
+def show_names(request: Request, name: str, kind: EntityKind | None, limit: int, offset: int) -> Response:
     """People, organisations and places by the beginning of a name."""
-    wanted, page = request.query_params.get("name", ""), api.page_of(request, default=ROWS)
-    rows = api.house_of(request).catalogue.find_entities(wanted, page)
-    return render(request, "names.html", {"rows": rows, "wanted": wanted, "page": page})
+    rows = find_entities(house_of(request), name=name, kind=kind, limit=limit, offset=offset)
+    values = {"rows": rows, "wanted": name, "kind": kind, "page": Page(limit=limit, offset=offset)}
+    return render(request, "names.html", values)
 
 
-def entity(request: Request) -> Response:
+def show_entity(
+    request: Request,
+    *,
+    kind: EntityKind,
+    slug: Annotated[str, Field(max_length=300)],
+    limit: Limit = ROWS,
+    offset: Offset = 0,
+) -> Response:
     """One entity and where it is mentioned."""
-    catalogue = api.house_of(request).catalogue
-    found = catalogue.entity(api.key_of(request.path_params["kind"], request.path_params["slug"]))
-    page = api.page_of(request, default=ROWS)
-    rows, total = catalogue.documents(DocumentFilter(entity=found.key), page)
-    return render(request, "entity.html", {"entity": found, "rows": rows, "total": total, "page": page})
+    house, page = house_of(request), Page(limit=limit, offset=offset)
+    entity = get_entity(house, kind=kind, slug=slug)
+    rows, total = house.catalogue.documents(DocumentFilter(entity=entity.key), page)
+    return render(request, "entity.html", {"entity": entity, "rows": rows, "total": total, "page": page})
 
 
-def problems(request: Request) -> Response:
+def show_problems(request: Request, limit: int, offset: int, code: str, **where: Any) -> Response:
     """What went wrong, by room and class."""
-    page, code = api.page_of(request, default=ROWS), request.query_params.get("code", "")
-    found = list_troubles(api.house_of(request), stage=api.stage_of(request), code=code, page=page)
-    values = {"found": found, "page": page, "nothing": explain_nothing(found, code)}
+    listed = list_problems(house_of(request), code=code, limit=limit, offset=offset, **where)
+    page = Page(limit=limit, offset=offset)
+    values = {"listed": listed, "page": page, "nothing": explain_no_problems(listed, code)}
     return render(request, "problems.html", values)
 
 
-def sparql_page(request: Request, query: str = "") -> Response:
-    """The query page, with the answer if there is a query."""
-    values: dict[str, Any] = {"text": query or EXAMPLES[0][1], "examples": EXAMPLES, "answer": None, "error": ""}
-    if query:
-        try:
-            values["answer"] = _answer(api.house_of(request), query)
-        except QueryError as error:
-            values["error"] = str(error)
-    return render(request, "sparql.html", values, status=400 if values["error"] else 200)
-
-
-def _answer(house: House, query: str) -> dict[str, Any]:
-    answer = house.query(query, media_type=media_type_for("table", query))
-    body = b"".join(answer.chunks)
-    shown: dict[str, Any] = {"milliseconds": answer.seconds * 1000}
-    if answer.media_type != "application/sparql-results+json":
-        return shown | {"text": body.decode()}
-    result = orjson.loads(body)
-    if "boolean" in result:
-        return shown | {"text": "yes" if result["boolean"] else "no"}
-    rows = result["results"]["bindings"]
-    return shown | {"columns": result["head"]["vars"], "rows": rows[:ANSWER_SHOWN], "total": len(rows)}
-
-
-def login_page(request: Request) -> Response:
+def show_login(request: Request) -> Response:
     """Where the token is given."""
     return render(request, "login.html", {"wrong": False})
 
 
-async def login(request: Request) -> Response:
+async def log_in(request: Request) -> Response:
     """Keep the token in a cookie that only this site is sent."""
-    given = (await read_form(request)).get("token", "")
+    given = dict(await read_fields(request)).get("token", "")
     if not request.app.state.gate.matches(given):
-        return render(request, "login.html", {"wrong": True}, status=401)
+        return await run_in_threadpool(render, request, "login.html", {"wrong": True}, status=401)
     response = RedirectResponse("/", status_code=303)
     response.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
-
-
-def by_address(request: Request) -> Response:
-    """The document of a URL."""
-    url = request.query_params.get("url", "")
-    if not url:
-        raise HTTPException(400, "say which: /document?url=…")
-    return RedirectResponse(f"/documents/{api.house_of(request).catalogue.resource_id(url)}")
-
-
-routes = [
-    Route("/", overview),
-    Route("/sources", upload, methods=["POST"]),
-    Route("/sources/{id}", source),
-    Route("/sources/{id}/start", start, methods=["POST"]),
-    Route("/sources/{id}/policy", set_policy, methods=["POST"]),
-    Route("/sources/{id}/keep", set_keep, methods=["POST"]),
-    Route("/documents", documents),
-    Route("/documents/{id}", document),
-    Route("/document", by_address),
-    Route("/names", names),
-    Route("/entity/{kind}/{slug:path}", entity),
-    Route("/problems", problems),
-    Route("/login", login_page, methods=["GET"]),
-    Route("/login", login, methods=["POST"]),
-]

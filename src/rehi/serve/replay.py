@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import Annotated
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,16 +18,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from rehi.app import House
-from rehi.desk.mementos import Memento, Place, find_place, find_url, target_of
-from rehi.desk.moments import parse_moment
-from rehi.desk.naming import name_of_file
-from rehi.desk.retaining import explain_dropped
 from rehi.errors import ArchiveError, SettingsError
 from rehi.model.capture import Capture
 from rehi.model.visit import Headers, Outcome
-from rehi.serve import api, timemaps, versions
+from rehi.operations.file_names import name_of_file
+from rehi.operations.mementos import Memento, MementoPosition, find_memento, target_of
+from rehi.operations.moments import parse_moment
+from rehi.operations.parameters import LONGEST_URL
+from rehi.operations.retention import explain_dropped
+from rehi.operations.versions import find_url
+from rehi.serve import timemaps, versions
+from rehi.serve.address import Address
 from rehi.serve.ranges import answer_with
-from rehi.serve.webpath import WEB, WebAddress, base_of, host_of, http_date, parse_web, web_path
+from rehi.serve.rendering import house_of
+from rehi.serve.webpath import SAVE, WEB, WebAddress, base_of, host_of, http_date, parse_web, web_path
 
 ORIGINAL = "x-archive-orig-"
 LONG = 2_000  # characters of a URL, from which on only the necessary links are sent
@@ -40,8 +46,18 @@ _RUN = frozenset(
 )
 
 
+Digits = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{4,20}([a-z]{2}_)?$",
+        description="A moment from the year to the microsecond; with dl_ behind it, to be saved and not shown.",
+    ),
+]
+WebUrl = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, description="A URL, as it stands.")]
+
+
 async def web(request: Request) -> Response:
-    """Everything under /web/."""
+    """Answer everything under /web/: a URL may hold any characters, so no router takes the path apart."""
     asked = parse_web(request.scope)
     if asked is None:
         raise HTTPException(404, "say what: /web/<url>, /web/<digits>/<url> or /web/*/<url>")
@@ -49,39 +65,51 @@ async def web(request: Request) -> Response:
 
 
 def _answer(request: Request, asked: WebAddress) -> Response:
-    house = api.house_of(request)
-    url = find_url(house, asked.url)
     match asked.kind:
         case "memento":
-            return _memento(request, house, url, asked)
+            return get_memento(request, digits=asked.digits + asked.mode, url=asked.url)
         case "timegate":
-            return _timegate(request, house, url)
+            return get_timegate(request, url=asked.url)
         case "calendar":
-            return versions.show(request, url)
+            return get_calendar(request, url=asked.url)
+        case "link":
+            return timemaps.get_timemap(request, url=asked.url)
         case _:
-            return timemaps.answer(request, url, asked.kind)
+            return timemaps.get_timemap_json(request, url=asked.url)
 
 
-def _memento(request: Request, house: House, url: str, asked: WebAddress) -> Response:
+def get_memento(request: Request, *, digits: Digits, url: WebUrl) -> Response:
+    """Return what was there, byte for byte; the closest moment is redirected to, and so is a spelling that is kept."""
+    house = house_of(request)
+    number = digits.rstrip("_abcdefghijklmnopqrstuvwxyz")
+    mode = digits.removeprefix(number)
     try:
-        at = parse_moment(asked.digits, end=False)
+        at = parse_moment(number, end=False)
     except SettingsError as error:
-        raise HTTPException(400, f"{asked.digits} is no moment; give year, month, day, hour, minute, second") from error
-    place = find_place(house, url, at, fine=len(asked.digits) > 14)
-    chosen = place.chosen
-    if chosen.stamp != asked.digits or url != asked.url:
-        return _redirect(request, place, url, f"{chosen.stamp}{asked.mode}")
+        raise HTTPException(400, f"{number} is no moment; give year, month, day, hour, minute, second") from error
+    kept = find_url(house, url)
+    position = find_memento(house, kept, at, fine=len(number) > 14)
+    chosen = position.chosen
+    if chosen.stamp != number or kept != url:
+        return _redirect(request, position, kept, f"{chosen.stamp}{mode}")
     if request.headers.get("sec-fetch-dest", "") in _RUN:
         raise HTTPException(403, "what is kept here can be looked at, but not run")
     if chosen.capture.outcome is Outcome.REDIRECT:
-        return _moved(request, house, place, url)
-    return _bytes(request, house, place, save=asked.save)
+        return _moved(request, house, position, kept)
+    return _bytes(request, house, position, save=mode == SAVE)
 
 
-def _timegate(request: Request, house: House, url: str) -> Response:
-    given = request.headers.get("accept-datetime")
-    place = find_place(house, url, _accepted(given) if given is not None else None)
-    response = _redirect(request, place, url, place.chosen.stamp)
+def get_calendar(request: Request, *, url: WebUrl) -> Response:
+    """Show the history of a URL as a page."""
+    return versions.show_history(request, find_url(house_of(request), url))
+
+
+def get_timegate(request: Request, *, url: WebUrl) -> Response:
+    """Redirect to the capture that is closest to the header Accept-Datetime, or to the newest."""
+    house, given = house_of(request), request.headers.get("accept-datetime")
+    kept = find_url(house, url)
+    position = find_memento(house, kept, _accepted(given) if given is not None else None)
+    response = _redirect(request, position, kept, position.chosen.stamp)
     response.headers["vary"] = "accept-datetime"
     return response
 
@@ -95,28 +123,28 @@ def _accepted(given: str) -> datetime:
         ) from error
 
 
-def _redirect(request: Request, place: Place, url: str, what: str) -> Response:
-    headers = {"location": web_path(url, what), "link": links(request, url, place)}
+def _redirect(request: Request, position: MementoPosition, url: str, what: str) -> Response:
+    headers = {"location": web_path(url, what), "link": links(request, url, position)}
     return Response(status_code=302, headers=headers)
 
 
-def _moved(request: Request, house: House, place: Place, url: str) -> Response:
+def _moved(request: Request, house: House, position: MementoPosition, url: str) -> Response:
     """A redirect, as it was: to where it led, at the same time."""
-    target = target_of(house, place.chosen.capture)
+    target = target_of(house, position.chosen.capture)
     if not target:
         raise HTTPException(404, "this was a redirect, and where it led can't be visited or isn't known any more")
-    status = place.chosen.capture.status
+    status = position.chosen.capture.status
     headers = {
-        "location": web_path(target, place.chosen.stamp[:14]),
-        "memento-datetime": http_date(place.chosen.capture.at),
-        "link": links(request, url, place),
+        "location": web_path(target, position.chosen.stamp[:14]),
+        "memento-datetime": http_date(position.chosen.capture.at),
+        "link": links(request, url, position),
         "cache-control": "no-cache",  # what is closest there may be another one tomorrow
     }
     return Response(status_code=status if status in _REDIRECTS else 302, headers=headers)
 
 
-def _bytes(request: Request, house: House, place: Place, *, save: bool) -> Response:
-    capture = place.chosen.capture
+def _bytes(request: Request, house: House, position: MementoPosition, *, save: bool) -> Response:
+    capture = position.chosen.capture
     body = capture.body
     if capture.dropped or body is None:
         what = f"{capture.url} of {capture.at:%Y-%m-%d %H:%M:%S} UTC"
@@ -125,13 +153,13 @@ def _bytes(request: Request, house: House, place: Place, *, save: bool) -> Respo
         **_original_headers(house, capture),
         "content-type": _sendable(capture.media_type) or "application/octet-stream",
         "memento-datetime": http_date(capture.at),
-        "link": links(request, capture.url, place),
+        "link": links(request, capture.url, position),
         "content-security-policy": _policy(request),
         "referrer-policy": "no-referrer",
         "x-robots-tag": "noindex",
     }
     if save:
-        name = name_of_file(capture.url, capture.media_type, place.chosen.stamp)
+        name = name_of_file(capture.url, capture.media_type, position.chosen.stamp)
         headers["content-disposition"] = f'attachment; filename="{name}"'
     return answer_with(
         request,
@@ -169,13 +197,13 @@ def archived_headers(headers: Headers) -> dict[str, str]:
     left = _ALL_HEADERS
     for name, value in headers:
         lowered = name.lower().removeprefix(ORIGINAL)
-        said = _sendable(value[:_LONGEST_HEADER])
-        left -= len(lowered) + len(said)
+        text = _sendable(value[:_LONGEST_HEADER])
+        left -= len(lowered) + len(text)
         if len(kept) == _MOST_HEADERS or left < 0:
             break
         if lowered not in _HOP and _TOKEN.fullmatch(lowered):
             key = f"{ORIGINAL}{lowered}"
-            kept[key] = f"{kept[key]}, {said}" if key in kept else said
+            kept[key] = f"{kept[key]}, {text}" if key in kept else text
     return kept
 
 
@@ -183,7 +211,7 @@ def _sendable(value: str) -> str:
     return _UNSENDABLE.sub("", value).strip()
 
 
-def links(request: Request, url: str, place: Place | None) -> str:
+def links(request: Request, url: str, position: MementoPosition | None) -> str:
     """The Link header: the original, where to ask for other times, and the neighbours."""
     base = base_of(request)
     parts = [
@@ -191,35 +219,32 @@ def links(request: Request, url: str, place: Place | None) -> str:
         f'<{base}{web_path(url)}>; rel="timegate"',
         f'<{base}{web_path(url, "timemap/link")}>; rel="timemap"; type="application/link-format"',
     ]
-    if place is not None and len(url) <= LONG:
-        parts += _neighbours(base, url, place)
+    if position is not None and len(url) <= LONG:
+        parts += _neighbours(base, url, position)
     return ", ".join(parts)
 
 
-def _neighbours(base: str, url: str, place: Place) -> list[str]:
+def _neighbours(base: str, url: str, position: MementoPosition) -> list[str]:
     roles: dict[Memento, list[str]] = {}
     for memento, role in (
-        (place.first, "first"),
-        (place.previous, "prev"),
-        (place.chosen, ""),
-        (place.following, "next"),
-        (place.last, "last"),
+        (position.first, "first"),
+        (position.previous, "prev"),
+        (position.chosen, ""),
+        (position.following, "next"),
+        (position.last, "last"),
     ):
         if memento is not None:
             roles.setdefault(memento, []).append(role)
     return [
-        f'<{base}{web_path(url, memento.stamp)}>; rel="{" ".join([*filter(None, said), "memento"])}"; '
+        f'<{base}{web_path(url, memento.stamp)}>; rel="{" ".join([*filter(None, relations), "memento"])}"; '
         f'datetime="{http_date(memento.capture.at)}"'
-        for memento, said in sorted(roles.items(), key=lambda pair: pair[0].capture.at)
+        for memento, relations in sorted(roles.items(), key=lambda pair: pair[0].capture.at)
     ]
 
 
-class _Below(Route):
-    """Everything under a path, whatever characters follow: a URL may hold any of them."""
+class WebRoute(Route):
+    """Everything under /web/, whatever characters follow."""
 
-    def __init__(self, path: str, endpoint: object) -> None:
-        super().__init__(path, endpoint)  # type: ignore[arg-type]
-        self.path_regex = re.compile(re.escape(path))
-
-
-routes = [_Below(WEB, web)]
+    def __init__(self) -> None:
+        super().__init__(WEB, Address({"GET": web}))
+        self.path_regex = re.compile(re.escape(WEB))

@@ -1,79 +1,98 @@
-"""SPARQL 1.1 over HTTP: the query protocol."""
+"""SPARQL 1.1 over HTTP: the query protocol, and the page for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import parse_qs
+from typing import Annotated, Any, Literal
 
+import orjson
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from rehi.app import House
-from rehi.graph import choose_media_type, media_type_for, query_kind
+from rehi.errors import QueryError
+from rehi.graph import choose, kind_of, media_type_for
+from rehi.operations.operation import read_signature
 from rehi.ports import QueryAnswer
-from rehi.serve import pages
+from rehi.serve.examples import EXAMPLES
+from rehi.serve.rendering import house_of, render
+from rehi.serve.request_parameters import check_fields, parse_fields, read_body
 
-MAX_QUERY = 100_000  # bytes
+MAX_QUERY = 100_000  # characters
+ANSWER_SHOWN = 1_000  # rows of an answer on the page
+
+QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1.")]
+Form = Annotated[
+    Literal["", "json", "xml", "csv", "tsv", "ttl", "nt"],
+    Field(alias="format", description="How to write the answer, whatever Accept says."),
+]
 
 
-async def answer(request: Request) -> Response:
-    """GET ?query=, POST a form, or POST the query itself; a person without a query gets the page."""
-    query, form = await _read(request)
+async def query_graph(request: Request, *, query: QueryText = "", form: Form = "") -> Response:
+    """Ask the graph within the limits that are set; a person without a query gets the page."""
+    if not query and "text/html" in request.headers.get("accept", ""):
+        return await run_in_threadpool(show_sparql, request, "")
+    return await _answer(request, query, form)
+
+
+async def post_query(request: Request, *, form: Form = "") -> Response:
+    """Ask the graph with a form, or with the query itself as the body."""
+    body = await read_body(request, largest=MAX_QUERY * 3)
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type == "application/sparql-query":
+        return await _answer(request, body.decode("utf-8", "replace"), form)
+    if media_type == "application/x-www-form-urlencoded":
+        fields = check_fields(parse_fields(body), read_signature(query_graph), status=400)
+        return await _answer(request, fields["query"], fields["form"] or form)
+    raise HTTPException(415, "POST the query as application/sparql-query or application/x-www-form-urlencoded")
+
+
+async def _answer(request: Request, query: str, form: str) -> Response:
     if not query:
-        if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-            return await run_in_threadpool(pages.sparql_page, request)
         raise HTTPException(400, "there is no query; send it as ?query=… or as the body of a POST")
     accept = request.headers.get("accept", "*/*")
     if "text/html" in accept and not form:
-        return await run_in_threadpool(pages.sparql_page, request, query)
-    media_type = media_type_for(form, query) if form else choose_media_type(accept, query_kind(query))
+        return await run_in_threadpool(show_sparql, request, query)
+    media_type = media_type_for(form, query) if form else choose(accept, kind_of(query))
     if media_type is None:
         raise HTTPException(406, "the answer can be had as SPARQL JSON, XML, CSV and TSV, or as Turtle and N-Triples")
-    house: House = request.app.state.house
-    result, first = await run_in_threadpool(_begin, house, query, media_type)
-    return StreamingResponse(_all(first, result), media_type=result.media_type)
+    answer, first = await run_in_threadpool(_begin, house_of(request), query, media_type)
+    return StreamingResponse(_chunks(first, answer), media_type=answer.media_type)
 
 
 def _begin(house: House, query: str, media_type: str) -> tuple[QueryAnswer, bytes]:
     """Wait for the first bytes, so that what goes wrong before them has its own status."""
-    result = house.query(query, media_type=media_type)
-    return result, next(result.chunks, b"")
+    answer = house.query(query, media_type=media_type)
+    return answer, next(answer.chunks, b"")
 
 
-def _all(first: bytes, result: QueryAnswer) -> Iterator[bytes]:
+def _chunks(first: bytes, answer: QueryAnswer) -> Iterator[bytes]:
     yield first
-    yield from result.chunks
+    yield from answer.chunks
 
 
-async def _read(request: Request) -> tuple[str, str]:
-    params = dict(request.query_params)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    for unsupported in ("default-graph-uri", "named-graph-uri", "update"):
-        if unsupported in params:
-            raise HTTPException(400, f"{unsupported} is not supported: queries see the union of all graphs, read-only")
-    if request.method == "GET":
-        return params.get("query", ""), params.get("format", "")
-    body = await _body(request)
-    if kind == "application/sparql-query":
-        return body.decode("utf-8", "replace"), params.get("format", "")
-    if kind == "application/x-www-form-urlencoded":
-        fields = parse_qs(body.decode("utf-8", "replace"))
-        if "update" in fields:
-            raise HTTPException(400, "updates are not taken here; the graph is written by the harvest alone")
-        return fields.get("query", [""])[0], fields.get("format", [""])[0]
-    raise HTTPException(415, "POST the query as application/sparql-query or application/x-www-form-urlencoded")
+def show_sparql(request: Request, query: str) -> Response:
+    """The query page, with the answer if there is a query."""
+    values: dict[str, Any] = {"text": query or EXAMPLES[0][1], "examples": EXAMPLES, "answer": None, "error": ""}
+    if query:
+        try:
+            values["answer"] = _table(house_of(request), query)
+        except QueryError as error:
+            values["error"] = str(error)
+    return render(request, "sparql.html", values, status=400 if values["error"] else 200)
 
 
-async def _body(request: Request) -> bytes:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_QUERY * 3:
-            raise HTTPException(413, f"a query may have {MAX_QUERY} bytes")
-    return body
-
-
-routes = [Route("/sparql", answer, methods=["GET", "POST"])]
+def _table(house: House, query: str) -> dict[str, Any]:
+    answer = house.query(query, media_type=media_type_for("table", query))
+    body = b"".join(answer.chunks)
+    shown: dict[str, Any] = {"milliseconds": answer.seconds * 1000}
+    if answer.media_type != "application/sparql-results+json":
+        return shown | {"text": body.decode()}
+    result = orjson.loads(body)
+    if "boolean" in result:
+        return shown | {"text": "yes" if result["boolean"] else "no"}
+    rows = result["results"]["bindings"]
+    return shown | {"columns": result["head"]["vars"], "rows": rows[:ANSWER_SHOWN], "total": len(rows)}

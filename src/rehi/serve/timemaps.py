@@ -9,21 +9,31 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from rehi.desk.mementos import Memento, mementos
-from rehi.serve import api
+from rehi.operations.byte_stream import batch_lines
+from rehi.operations.mementos import Memento, mementos
+from rehi.operations.parameters import Url
+from rehi.operations.versions import find_url
 from rehi.serve.ranges import CarefulStream
+from rehi.serve.rendering import house_of
 from rehi.serve.webpath import base_of, http_date, web_path
 
-_BATCH = 500  # mementos that are sent at once
 _SAFE = "".join(map(chr, range(0x21, 0x7F))).translate({ord(one): None for one in '<>"'})
 
 
-def answer(request: Request, url: str, form: str) -> Response:
-    """The TimeMap of a URL, in link format or as JSON."""
-    found = mementos(api.house_of(request), url)
-    write, media_type = (_links, "application/link-format") if form == "link" else (_json, "application/json")
-    lines = write(base_of(request), url, found)
-    return CarefulStream(batched(lines), headers={"content-type": media_type})
+def get_timemap(request: Request, *, url: Url) -> Response:
+    """List all captures of a URL in link format."""
+    kept = find_url(house_of(request), url)
+    return _stream(_links(base_of(request), kept, mementos(house_of(request), kept)), "application/link-format")
+
+
+def get_timemap_json(request: Request, *, url: Url) -> Response:
+    """List all captures of a URL as JSON, in the words of other web archives."""
+    kept = find_url(house_of(request), url)
+    return _stream(_json(base_of(request), kept, mementos(house_of(request), kept)), "application/json")
+
+
+def _stream(lines: Iterable[str], media_type: str) -> Response:
+    return CarefulStream(batch_lines(lines), headers={"content-type": media_type})
 
 
 def reference(url: str) -> str:
@@ -31,28 +41,17 @@ def reference(url: str) -> str:
     return quote(url, safe=_SAFE)
 
 
-def batched(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines in pieces that are worth sending."""
-    held: list[str] = []
-    for line in lines:
-        held.append(line)
-        if len(held) == _BATCH:
-            yield "".join(held).encode()
-            held = []
-    yield "".join(held).encode()
-
-
-def _links(base: str, url: str, found: Iterable[Memento]) -> Iterator[str]:
+def _links(base: str, url: str, history: Iterable[Memento]) -> Iterator[str]:
     yield f'<{reference(url)}>; rel="original",\n'
     yield f'<{base}{web_path(url, "timemap/link")}>; rel="self"; type="application/link-format",\n'
     yield f'<{base}{web_path(url)}>; rel="timegate"'
-    for memento, first, last in _marked(found):
+    for memento, first, last in _marked(history):
         role = " ".join([*(["first"] if first else []), *(["last"] if last else []), "memento"])
         yield f',\n<{base}{web_path(url, memento.stamp)}>; rel="{role}"; datetime="{http_date(memento.capture.at)}"'
     yield "\n"
 
 
-def _json(base: str, url: str, found: Iterable[Memento]) -> Iterator[str]:
+def _json(base: str, url: str, history: Iterable[Memento]) -> Iterator[str]:
     import orjson
 
     shown = {
@@ -66,9 +65,9 @@ def _json(base: str, url: str, found: Iterable[Memento]) -> Iterator[str]:
     }
     yield f'{orjson.dumps(shown).decode()[:-1]},"mementos":{{"list":['
     ends: dict[str, str] = {}
-    for memento, first, last in _marked(found):
+    for memento, first, last in _marked(history):
         capture = memento.capture
-        said = orjson.dumps(
+        entry = orjson.dumps(
             {
                 "datetime": capture.at.astimezone(UTC).replace(microsecond=0),
                 "uri": f"{base}{web_path(url, memento.stamp)}",
@@ -81,16 +80,16 @@ def _json(base: str, url: str, found: Iterable[Memento]) -> Iterator[str]:
             option=orjson.OPT_UTC_Z,
         ).decode()
         if first:
-            ends["first"] = said
+            ends["first"] = entry
         if last:
-            ends["last"] = said
-        yield f"{'' if first else ','}\n{said}"
-    yield "]" + "".join(f',\n"{name}":{said}' for name, said in ends.items()) + "}}\n"
+            ends["last"] = entry
+        yield f"{'' if first else ','}\n{entry}"
+    yield "]" + "".join(f',\n"{name}":{entry}' for name, entry in ends.items()) + "}}\n"
 
 
-def _marked(found: Iterable[Memento]) -> Iterator[tuple[Memento, bool, bool]]:
+def _marked(history: Iterable[Memento]) -> Iterator[tuple[Memento, bool, bool]]:
     """Each memento, and whether it is the first and the last."""
-    rest = iter(found)
+    rest = iter(history)
     held, first = next(rest, None), True
     while held is not None:
         following = next(rest, None)

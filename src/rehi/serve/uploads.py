@@ -1,25 +1,63 @@
-"""An upload: a log that came from the page, checked and put where sources lie."""
+"""An upload: a log or list from a page or a program, checked and put where sources lie."""
 
 from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from rehi.app import House
-from rehi.desk.adding import enter_file, upload_folder
 from rehi.errors import SourceError
 from rehi.model.source import Source
+from rehi.operations import sources
+from rehi.operations.operation import read_signature
+from rehi.serve.rendering import house_of
+from rehi.serve.request_parameters import read_json, refuse_unknown
+
+FIELDS = ("file", "start")
 
 
-async def receive(request: Request, house: House) -> tuple[Source, bool]:
-    """Take the multipart field ``file``; the source, and whether it is to start at once."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadForm:
+    """The fields of a form that uploads a source."""
+
+    file: Annotated[bytes, Field(description="A crawl log, a list of URLs or a WARC file.")]
+    start: Annotated[str, Field(description="Begin at once, if this is there at all.")] = ""
+
+
+async def add_source(request: Request) -> Source:
+    """Add a source: a file as the field ``file`` of a multipart form, or JSON with the address of a file or a page."""
+    if _is_form(request):
+        return await _receive(request)
+    service = request.app.state.service
+    parameters = await read_json(request, read_signature(sources.add_source))
+    return await run_in_threadpool(sources.add_source, service, **parameters)
+
+
+async def upload_form(request: Request) -> Response:
+    """The upload form: the source's page next, or the sentence that says why not."""
+    if not _is_form(request):
+        raise HTTPException(415, "send the file as multipart/form-data")
+    source = await _receive(request)
+    return RedirectResponse(f"/sources/{source.id}", status_code=303)
+
+
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data"
+
+
+async def _receive(request: Request) -> Source:
+    """Take the file in, and start it if the field ``start`` is there."""
+    house = house_of(request)
     limit = house.settings.serve.max_upload
     length = request.headers.get("content-length", "")
     if not length.isdecimal():
@@ -27,16 +65,20 @@ async def receive(request: Request, house: House) -> tuple[Source, bool]:
     if int(length) > limit:
         raise HTTPException(413, f"the upload has {int(length):,} bytes; serve.max_upload allows {limit:,}")
     async with request.form(max_files=1, max_fields=5) as form:
+        refuse_unknown(form, FIELDS)
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
             raise HTTPException(400, "choose a file: the form's field is called file")
         source = await run_in_threadpool(_store, house, file.filename, file.file)
-        return source, form.get("start") is not None
+        start = "start" in form
+    if start:
+        await run_in_threadpool(request.app.state.service.start_source, source.id)
+    return await run_in_threadpool(house.catalogue.source, source.id)
 
 
 def _store(house: House, given: str, body: BinaryIO) -> Source:
     name = re.sub(r"[^\w. -]+", "-", Path(given.replace("\\", "/")).name).strip(". ")[-120:] or "upload.log"
-    path = upload_folder(house) / name
+    path = sources.upload_folder(house) / name
     if path.exists():
         raise HTTPException(409, f"there is a source called {name} already; rename the file to add it again")
     partial = path.with_name(f".{name}.part")
@@ -44,7 +86,7 @@ def _store(house: House, given: str, body: BinaryIO) -> Source:
         shutil.copyfileobj(body, file, 1 << 20)
     partial.rename(path)
     try:
-        return enter_file(house, path, name=name)
+        return sources.enter_file(house, path, name=name)
     except SourceError:
         path.unlink()
         raise

@@ -1,0 +1,50 @@
+"""The status: what the running service is doing now, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from rehi.app import House, utc_now
+from rehi.model.listing import Totals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceStatus:
+    """What the service is doing now."""
+
+    running: bool
+    counts: Mapping[str, int]
+    seconds: Mapping[str, float]
+    reading: str = ""  # the source being taken in
+    reading_share: float = 0.0
+    error: str = ""  # why it stopped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What is being done now, and the totals."""
+
+    service: ServiceStatus
+    totals: Totals
+
+
+class RunningService(Protocol):
+    """The harvest that runs by itself, as operations see it."""
+
+    @property
+    def house(self) -> House:
+        """The rooms and engines of its data folder."""
+
+    @property
+    def status(self) -> ServiceStatus:
+        """What is being done now."""
+
+    def start_source(self, source_id: int) -> None:
+        """Have a waiting source taken in."""
+
+
+def get_status(service: RunningService) -> Status:
+    """Return what is being done now, and how much there is of everything."""
+    return Status(service=service.status, totals=service.house.catalogue.totals(now=utc_now()))

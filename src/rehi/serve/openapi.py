@@ -1,0 +1,164 @@
+"""The OpenAPI 3.1 document: all operations with their parameters and answers, from the table and the signatures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from rehi import __version__
+from rehi.errors import SettingsError
+from rehi.operations.byte_stream import ByteStream
+from rehi.operations.operation import JSON, Operation, Signature, load, read_signature
+from rehi.operations.table import GROUPS, OPERATIONS
+from rehi.serve import problem_details
+from rehi.serve.problem_details import ProblemDetails, status_of
+from rehi.serve.request_parameters import Schema, without_null
+from rehi.serve.responses import to_json
+
+ABOUT = (
+    "Everything that rehi's pages show, for programs. Unknown and malformed parameters are refused. "
+    "Errors are problem details (RFC 9457). On any address but loopback, what changes something needs the token."
+)
+_REF = "#/components/schemas/{model}"
+_PROBLEM = {"$ref": "#/components/schemas/ProblemDetails"}
+
+
+def get_openapi(request: Request) -> Response:
+    """Return this document."""
+    return Response(to_json(describe()), media_type=JSON)
+
+
+@cache
+def describe() -> Schema:
+    """Return the whole document."""
+    signatures = {operation.name: read_signature(operation.load(), operation.in_path) for operation in OPERATIONS}
+    schemas, definitions = _collect_schemas(signatures)
+    paths: Schema = {}
+    for group, operations in GROUPS.items():
+        for operation in operations:
+            item = _describe_operation(operation, signatures[operation.name], schemas)
+            paths.setdefault(operation.template, {})[operation.method.lower()] = {"tags": [group], **item}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "rehi", "version": __version__, "description": ABOUT, "license": {"name": "Apache-2.0"}},
+        "tags": [{"name": group} for group in GROUPS],
+        "paths": paths,
+        "components": {
+            "schemas": definitions,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "The setting serve.token."}
+            },
+        },
+    }
+
+
+def _collect_schemas(signatures: dict[str, Signature]) -> tuple[dict[tuple[str, str], Schema], Schema]:
+    """Return a schema for each model of each operation, with the definitions that they share."""
+    inputs: list[tuple[tuple[str, str], Any, TypeAdapter[Any]]] = [
+        (("problem", ""), "serialization", TypeAdapter(ProblemDetails))
+    ]
+    for operation in OPERATIONS:
+        signature = signatures[operation.name]
+        inputs.append(((operation.name, "path"), "validation", TypeAdapter(signature.path)))
+        inputs.append(((operation.name, "rest"), "validation", TypeAdapter(signature.rest)))
+        if signature.answer is not Response and signature.answer is not ByteStream:
+            inputs.append(((operation.name, "answer"), "serialization", TypeAdapter(signature.answer)))
+        for media_type, address in (operation.accepts or {}).items():
+            inputs.append(((operation.name, media_type), "validation", TypeAdapter(_body_type(address))))
+    by_key, shared = TypeAdapter.json_schemas(inputs, ref_template=_REF)
+    schemas = {key: schema for (key, _), schema in by_key.items()}
+    definitions = shared.get("$defs", {})
+    parameters = {name for name in definitions if name.endswith(("Parameters", "Path"))}
+    schemas = {key: _follow(schema, definitions, parameters) for key, schema in schemas.items()}
+    return schemas, {name: schema for name, schema in sorted(definitions.items()) if name not in parameters}
+
+
+def _body_type(address: str) -> Any:
+    given = load(address)
+    return read_signature(given).rest if callable(given) and hasattr(given, "__code__") else given
+
+
+def _follow(schema: Schema, definitions: Schema, names: set[str]) -> Schema:
+    """Return what a reference to a model of parameters stands for; those are not shared."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return definitions[name] if name in names else schema
+
+
+def _describe_operation(operation: Operation, signature: Signature, schemas: dict[tuple[str, str], Schema]) -> Schema:
+    item: Schema = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "description": describe_function(operation),
+        "parameters": list(_describe_parameters(operation, signature, schemas)),
+        "responses": _describe_responses(operation, signature, schemas),
+    }
+    if operation.changes:
+        item["security"] = [{}, {"token": []}]  # none is needed on loopback
+    if operation.accepts:
+        content = {media_type: {"schema": schemas[operation.name, media_type]} for media_type in operation.accepts}
+        item["requestBody"] = {"required": True, "content": content}
+    elif operation.method == "POST":
+        schema = schemas[operation.name, "rest"]
+        item["requestBody"] = {"required": bool(schema.get("required")), "content": {JSON: {"schema": schema}}}
+    return item
+
+
+def describe_function(operation: Operation) -> str:
+    """Return the docstring of an operation's function, on one line."""
+    return re.sub(r"\s+", " ", (operation.load().__doc__ or "").replace("``", "`")).strip()
+
+
+def in_query(operation: Operation, signature: Signature) -> bool:
+    """Whether the parameters that are not in the path stand in the query."""
+    return operation.method == "GET" or signature.subject == "request"
+
+
+def _describe_parameters(
+    operation: Operation, signature: Signature, schemas: dict[tuple[str, str], Schema]
+) -> Iterator[Schema]:
+    for place, part in (("path", "path"), ("query", "rest")):
+        schema = schemas[operation.name, part]
+        if place == "query" and not in_query(operation, signature):
+            continue
+        for name, properties in schema.get("properties", {}).items():
+            given = without_null(properties)
+            description = given.pop("description", "")
+            parameter = {"name": name, "in": place, "required": name in schema.get("required", ()), "schema": given}
+            yield parameter | {"description": description}
+
+
+def _describe_responses(operation: Operation, signature: Signature, schemas: dict[tuple[str, str], Schema]) -> Schema:
+    responses: Schema = {}
+    for status in (operation.status, *(status for status in operation.statuses if status < 400)):
+        responses[str(status)] = {"description": HTTPStatus(status).phrase}
+        if operation.media_types and status not in (302, 304):
+            answer = schemas.get((operation.name, "answer"), {})
+            content = {media_type: {"schema": answer} if answer else {} for media_type in operation.media_types}
+            responses[str(status)]["content"] = content
+    for status in sorted(failures_of(operation, signature)):
+        content = {problem_details.MEDIA_TYPE: {"schema": _PROBLEM}}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
+    return responses
+
+
+def failures_of(operation: Operation, signature: Signature) -> set[int]:
+    """Return the statuses with which an operation may be refused: its own errors, and those of what it takes."""
+    statuses = {status_of(error, method=operation.method) for error in operation.errors}
+    statuses |= {status for status in operation.statuses if status >= 400}
+    statuses |= {400, 421, 503}  # a query that is unknown, a host that is not ours, an engine that is away
+    if operation.in_path:
+        statuses.add(404)
+    if signature.subject != "request":
+        statuses.add(406)
+    if operation.changes:
+        statuses |= {401, 403}
+    if operation.method == "POST":
+        statuses |= {413, 415, status_of(SettingsError, method="POST")}
+    return statuses

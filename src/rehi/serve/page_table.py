@@ -1,0 +1,64 @@
+"""The table of pages: the addresses for people. What can be given to each is checked as for an operation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A row of the table; ``like`` is an operation that takes the same parameters, else they are the function's own."""
+
+    address: str  # method and path
+    function: str  # "module:function"; its first parameter is the request
+    like: str = ""  # "module:function"
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return self.address.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        """The path as routes have it."""
+        return self.address.partition(" ")[2]
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        """The names of the parameters that stand in the path."""
+        return tuple(re.findall(r"{(\w+)", self.path))
+
+
+PAGES: tuple[SitePage, ...] = (
+    SitePage("GET /", "rehi.serve.pages:show_overview"),
+    SitePage("POST /sources", "rehi.serve.uploads:upload_form"),
+    SitePage("GET /sources/{source_id}", "rehi.serve.pages:show_source", like="rehi.operations.sources:get_source"),
+    SitePage(
+        "POST /sources/{source_id}/start", "rehi.serve.pages:start_source", like="rehi.operations.sources:get_source"
+    ),
+    SitePage(
+        "POST /sources/{source_id}/policy", "rehi.serve.pages:set_policy", like="rehi.operations.revisit:set_policy"
+    ),
+    SitePage("POST /sources/{source_id}/keep", "rehi.serve.pages:set_keep", like="rehi.operations.retention:set_keep"),
+    SitePage("GET /documents", "rehi.serve.pages:show_documents", like="rehi.operations.documents:list_documents"),
+    SitePage(
+        "GET /documents/{document_id}", "rehi.serve.pages:show_document", like="rehi.operations.documents:get_document"
+    ),
+    SitePage("GET /document", "rehi.serve.pages:find_document"),
+    SitePage("GET /names", "rehi.serve.pages:show_names", like="rehi.operations.entities:find_entities"),
+    SitePage("GET /entity/{kind}/{slug:path}", "rehi.serve.pages:show_entity"),
+    SitePage("GET /problems", "rehi.serve.pages:show_problems", like="rehi.operations.problems:list_problems"),
+    SitePage("GET /hosts", "rehi.serve.hosts:show_hosts", like="rehi.operations.hosts:list_hosts"),
+    SitePage("GET /hosts/{name}", "rehi.serve.hosts:show_host", like="rehi.operations.hosts:get_host"),
+    SitePage("POST /hosts/{name}/orders", "rehi.serve.hosts:order_form"),
+    SitePage("GET /updates", "rehi.serve.updates:show_updates", like="rehi.operations.updates:list_updates"),
+    SitePage("POST /updates", "rehi.serve.updates:update_form"),
+    SitePage("GET /archive", "rehi.serve.archive:show_archive"),
+    SitePage("GET /versions", "rehi.serve.versions:show_versions", like="rehi.operations.versions:list_versions"),
+    SitePage("GET /diff", "rehi.serve.diff:show_diff"),
+    SitePage("GET /diff/names", "rehi.serve.diff:show_names", like="rehi.operations.diff:get_name_diff"),
+    SitePage("GET /login", "rehi.serve.pages:show_login"),
+    SitePage("POST /login", "rehi.serve.pages:log_in"),
+    SitePage("GET /docs", "rehi.serve.docs_page:show_docs"),
+)

@@ -1,0 +1,51 @@
+"""Rendering: pages from their templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from rehi import __version__
+from rehi.app import House
+from rehi.model.document import NameKind
+from rehi.model.problem import Stage
+from rehi.serve.webpath import web_path
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=select_autoescape(default=True)
+    )
+    environment.filters["number"] = lambda value: f"{value:,}".replace(",", " ")
+    environment.filters["bytes"] = _bytes
+    environment.globals.update(version=__version__, stages=list(Stage), kinds=list(NameKind), web_path=web_path)
+    return environment
+
+
+def _bytes(value: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
+    """Return a page from its template; everything in it is escaped."""
+    gate = request.app.state.gate
+    common = {"path": request.url.path, "query": request.query_params, "may_change": gate.may_change(request)}
+    html = _environment().get_template(template).render(**common, **values)
+    return HTMLResponse(html, status_code=status)
+
+
+def house_of(request: Request) -> House:
+    """Return the house that is served."""
+    house: House = request.app.state.house
+    return house

@@ -1,0 +1,159 @@
+"""Parameters of a request: from path, query, JSON or form, checked by their types, refused if anything is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from rehi.operations.operation import Signature
+from rehi.serve.problem_details import BadRequest, WrongParameter
+
+Schema = dict[str, Any]
+
+LARGEST = 65_536  # bytes of a body; uploads have a limit of their own
+MOST_FIELDS = 100
+_SHOWN = 60  # characters of what was given that are repeated
+_AS_JSON = frozenset({"", "application/json", "application/x-www-form-urlencoded"})  # curl -d calls all it sends a form
+
+
+def read_path(request: Request, signature: Signature) -> dict[str, Any]:
+    """Return the parameters in the path; under one that is malformed there is nothing, which is 404."""
+    return _check(signature.path, request.path_params, status=404) if request.path_params else {}
+
+
+def read_query(request: Request, signature: Signature, *, of_form: bool = False) -> dict[str, Any]:
+    """Return the parameters in the query; the empty fields that a form on a page sends are left out."""
+    pairs = request.query_params.multi_items()
+    if of_form:
+        pairs = [(name, value) for name, value in pairs if value]
+    return _check(signature.rest, _collect(pairs, signature), status=400)
+
+
+def refuse_query(request: Request) -> None:
+    """Refuse any query where parameters come in the body."""
+    refuse_unknown(request.query_params, ())
+
+
+def refuse_unknown(given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse names that nobody knows."""
+    if unknown := sorted(set(given) - set(known)):
+        raise BadRequest(400, [_unknown(name, known) for name in unknown])
+
+
+async def read_json(request: Request, signature: Signature) -> dict[str, Any]:
+    """Return the parameters in a JSON object; no body at all is an empty object."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in _AS_JSON and not media_type.endswith("+json"):
+        raise HTTPException(415, f"send application/json, and not {media_type[:_SHOWN]}")
+    body = await read_body(request)
+    return _check(signature.rest, body.strip() or b"{}", status=422)
+
+
+async def read_form(request: Request, signature: Signature) -> dict[str, Any]:
+    """Return the parameters in a form that a page has sent."""
+    return check_fields(await read_fields(request), signature)
+
+
+async def read_fields(request: Request) -> list[tuple[str, str]]:
+    """Return the fields of a form, as they were sent."""
+    return parse_fields(await read_body(request))
+
+
+def parse_fields(body: bytes) -> list[tuple[str, str]]:
+    """Return the fields of a form from the bytes of a body."""
+    try:
+        return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError as error:
+        raise HTTPException(400, "this is not a form that was sent from a page") from error
+
+
+def check_fields(fields: Iterable[tuple[str, str]], signature: Signature, *, status: int = 422) -> dict[str, Any]:
+    """Return the fields of a form as parameters."""
+    return _check(signature.rest, _collect(fields, signature), status=status)
+
+
+async def read_body(request: Request, *, largest: int = LARGEST) -> bytes:
+    """Return the body of a request, which is not too large."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > largest:
+            raise HTTPException(413, f"this takes no more than {largest:,} bytes")
+    return body
+
+
+def _collect(pairs: Iterable[tuple[str, str]], signature: Signature) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in signature.lists:
+            values.setdefault(name, []).append(value)
+        elif name in values:
+            raise BadRequest(400, [WrongParameter(name=name[:_SHOWN], detail=f"{name[:_SHOWN]} is given twice")])
+        else:
+            values[name] = value
+    return values
+
+
+def _check(model: type[BaseModel], given: dict[str, Any] | bytes, *, status: int) -> dict[str, Any]:
+    """Return values by the names of the function's parameters. JSON has types of its own, so nothing is converted."""
+    validator = model.__pydantic_validator__
+    try:
+        checked = (
+            validator.validate_json(given, strict=True)
+            if isinstance(given, bytes)
+            else validator.validate_python(given)
+        )
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        if details[0]["type"] == "json_invalid":
+            status = 400
+        raise BadRequest(status, [_explain(one, model) for one in details]) from error
+    return {name: getattr(checked, name) for name in model.model_fields}
+
+
+def without_null(schema: Schema) -> Schema:
+    """Return the schema of what can be given in a query, where there is no null; what is left out is not given."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"]
+    merged = {key: value for key, value in schema.items() if key not in ("anyOf", "title")}
+    if len(kinds) == 1:
+        merged = kinds[0] | merged
+    if merged.get("default", "") is None:
+        del merged["default"]
+    return merged
+
+
+def _explain(error: ErrorDetails, model: type[BaseModel]) -> WrongParameter:
+    """Say in a sentence what is wrong with a parameter."""
+    name = str(error["loc"][0]) if error["loc"] else ""
+    schema = without_null(model.model_json_schema()["properties"].get(name, {}))
+    shown = name[:_SHOWN]
+    match error["type"]:
+        case "extra_forbidden":
+            return _unknown(name, [field.alias or key for key, field in model.model_fields.items()])
+        case "missing":
+            detail = f"say which: {shown} is missing"
+        case "string_too_short":
+            detail = f"say which: {shown} is empty"
+        case "value_error" | "int_parsing" | "int_type" | "int_from_float":
+            detail = f"{shown} is a whole number"
+        case "greater_than_equal" | "less_than_equal" | "int_parsing_size":
+            detail = f"{shown} is {schema.get('minimum', '…')} to {schema.get('maximum', '…')}"
+        case "string_too_long":
+            detail = f"{shown} has at most {error['ctx']['max_length']:,} characters"
+        case "enum" | "literal_error":
+            detail = f"{shown} is one of {error['ctx']['expected']}"
+        case _:
+            message = error["msg"][:1].lower() + error["msg"][1:]
+            detail = f"{shown}: {message}" if shown else message
+    return WrongParameter(name=shown, detail=detail)
+
+
+def _unknown(name: str, known: Sequence[str]) -> WrongParameter:
+    there_are = f"there are {', '.join(known)}" if known else "nothing can be given here"
+    return WrongParameter(name=name[:_SHOWN], detail=f"{name[:_SHOWN]!r} is not known here; {there_are}")

@@ -1,0 +1,91 @@
+"""Routes: each address of the tables with what its methods do there; whatever is wrong is refused before it is done."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from rehi.operations.operation import Operation, Signature, load, read_signature
+from rehi.operations.table import OPERATIONS
+from rehi.serve.address import Address, Handler
+from rehi.serve.page_table import PAGES, SitePage
+from rehi.serve.request_parameters import read_form, read_json, read_path, read_query, refuse_query
+from rehi.serve.responses import answer
+from rehi.serve.webpath import WEB
+
+
+def build_routes() -> list[Route]:
+    """Return a route for each path of the tables; no function is imported before it is asked for."""
+    handlers: dict[str, dict[str, Handler]] = {}
+    for operation in OPERATIONS:
+        if not operation.path.startswith(WEB):
+            handlers.setdefault(operation.path, {})[operation.method] = _operation_handler(operation)
+    for page in PAGES:
+        handlers.setdefault(page.path, {})[page.method] = _page_handler(page)
+    return [Route(path, Address(methods)) for path, methods in handlers.items()]
+
+
+def _operation_handler(operation: Operation) -> Handler:
+    async def handle(request: Request) -> Response:
+        function = operation.load()
+        signature = read_signature(function, operation.in_path)
+        if signature.subject == "request":
+            parameters = read_path(request, signature) | read_query(request, signature)
+            value = await _call(function, request, parameters)
+            return value if isinstance(value, Response) else answer(value, status=operation.status)
+        _check_accept(request, operation.media_types)
+        parameters = read_path(request, signature) | await _read_rest(request, signature)
+        state = request.app.state
+        subject = state.service if signature.subject == "service" else state.house
+        value = await run_in_threadpool(function, subject, **parameters)
+        return answer(value, status=operation.status, method=request.method)
+
+    return handle
+
+
+def _page_handler(page: SitePage) -> Handler:
+    async def handle(request: Request) -> Response:
+        function = load(page.function)
+        signature = read_signature(load(page.like) if page.like else function, page.in_path)
+        parameters = read_path(request, signature)
+        if request.method == "POST":
+            refuse_query(request)
+            parameters |= await read_form(request, signature) if page.like else {}
+        else:
+            parameters |= read_query(request, signature, of_form=True)
+        page_or_redirect: Response = await _call(function, request, parameters)
+        return page_or_redirect
+
+    return handle
+
+
+async def _read_rest(request: Request, signature: Signature) -> dict[str, Any]:
+    if request.method in ("GET", "HEAD"):
+        return read_query(request, signature)
+    refuse_query(request)
+    return await read_json(request, signature)
+
+
+async def _call(function: Callable[..., Any], request: Request, parameters: Mapping[str, Any]) -> Any:
+    if inspect.iscoroutinefunction(function):
+        return await function(request, **parameters)
+    return await run_in_threadpool(function, request, **parameters)
+
+
+def _check_accept(request: Request, media_types: Iterable[str]) -> None:
+    """Refuse what can't be answered in any way that the client takes."""
+    accept = request.headers.get("accept", "")
+    if not accept or "*/*" in accept:
+        return
+    ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    for media_type in media_types:
+        if media_type in ranges or f"{media_type.partition('/')[0]}/*" in ranges:
+            return
+    raise HTTPException(406, f"this comes as {' or '.join(media_types)}")
