@@ -76,6 +76,11 @@ def load(group: str, name: str) -> Any:
     return load_place(place)
 
 
+def load_all(group: str) -> list[Any]:
+    """Return all parts of a group, the built-in ones first."""
+    return [load_place(place) for place in table(group).values()]
+
+
 def find(group: str, name: str) -> str | None:
     """Return where the part of that name is, built in or an outsider's; None if there is none."""
     return BUILTIN.get(group, {}).get(name) or _outsiders(group).get(name)

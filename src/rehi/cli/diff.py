@@ -11,7 +11,7 @@ from rehi.cli.output import json_option, open_house, printable, show_json, show_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rehi.compare import Line, NamesDiff, TableDiff, TreeDiff
+    from rehi.compare import Line, LinePiece, NamesDiff, TableDiff, TreeDiff
     from rehi.operations.diff.result import DiffSide, VersionDiff
 
 SHOWN = 200  # lines, rows or values, unless more are asked for

@@ -9,8 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rehi.app import House
+from rehi.builtin import table
 from rehi.errors import SettingsError
-from rehi.model.document import NameKind, Reading
+from rehi.model.document import Reading
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, NameOnPage, Page
 from rehi.model.version import Version
@@ -91,8 +92,8 @@ def get_annotations(house: House, *, document_id: DocumentId) -> Reading:
 def parse_entity(text: str) -> EntityKey:
     """Read an entity's key from text like ``person/katrin-paio``; SettingsError if it is none."""
     kind, _, slug = text.partition("/")
-    if kind not in set(NameKind) or not slug:
+    if kind not in (kinds := table("entity_kind")) or not slug:
         raise SettingsError(
-            f"{text[:60]!r} is no entity; give a kind ({', '.join(NameKind)}) and a name, as in person/a-b"
+            f"{text[:60]!r} is no entity; give a kind ({', '.join(kinds)}) and a name, as in person/a-b"
         )
-    return EntityKey(NameKind(kind), slug)
+    return EntityKey(kind, slug)

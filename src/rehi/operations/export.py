@@ -18,7 +18,7 @@ from rehi.operations.moments import parse_moment
 from rehi.sources import host_meant
 
 if TYPE_CHECKING:
-    from rehi.archive.export import Exported, Workplace
+    from rehi.archive.export import Exported, ExportInfo, Workplace
 
 _ANSWER = 256 << 20  # bytes of a query's answer
 # What is percent-encoded in an IRI, though it may stand in a URL.
@@ -136,22 +136,20 @@ def _write(
     exported: Exported,
     watch: Callable[[Exported], None],
 ) -> None:
-    from rehi.archive.export import FileExport, FolderWarcs, WaczExport, mark_folder
+    from rehi.archive.export import ExportInfo, FileExport, FolderWarcs, WaczExport, mark_folder
 
     shelf = house.archive.shelf
-    statement = Statement(
+    info = ExportInfo(
         software=f"rehi/{__version__}", title=_title(where), description=_describe(where), made_at=utc_now()
     )
     out: FileExport | FolderWarcs | WaczExport
     if kind is ExportKind.FILES:
         out = FileExport(shelf, work.target, exported=exported)
     elif kind is ExportKind.WARC:
-        out = FolderWarcs(
-            shelf, work.target, spool=work.spool, statement=statement, file_bytes=file_bytes, exported=exported
-        )
+        out = FolderWarcs(shelf, work.target, spool=work.spool, info=info, file_bytes=file_bytes, exported=exported)
     else:
         out = WaczExport(
-            shelf, work.target, spool=work.spool, statement=statement, file_bytes=file_bytes, exported=exported,
+            shelf, work.target, spool=work.spool, info=info, file_bytes=file_bytes, exported=exported,
             title_of=_Titles(house),
         )  # fmt: skip
     with closing(out):
@@ -160,7 +158,7 @@ def _write(
             watch(exported)
         out.finish()
     if kind is not ExportKind.WACZ:
-        mark_folder(work.target, _summary(statement, exported))
+        mark_folder(work.target, _summary(info, exported))
 
 
 class _Titles:
@@ -176,12 +174,12 @@ class _Titles:
         return self._title
 
 
-def _summary(statement: Statement, exported: Exported) -> dict[str, object]:
+def _summary(info: ExportInfo, exported: Exported) -> dict[str, object]:
     return {
-        "software": statement.software,
-        "made_at": statement.made_at.isoformat(),
-        "title": statement.title,
-        "description": statement.description,
+        "software": info.software,
+        "made_at": info.made_at.isoformat(),
+        "title": info.title,
+        "description": info.description,
         "captures": exported.captures,
         "counts": dict(exported.counts),
         "dropped": exported.dropped,

@@ -12,7 +12,7 @@ from pydantic import Field
 from rehi.app import House, utc_now
 from rehi.errors import SettingsError
 from rehi.fetch import RobotRules
-from rehi.frontier import host_name, parse_hours, zone_of
+from rehi.frontier import host_name, parse_hours, politeness_for, zone_of
 from rehi.model.host import NO_ORDERS, HostFacts, HostOrders, HostRow, HostState
 from rehi.model.listing import Page
 from rehi.model.visit import Robots
@@ -139,16 +139,16 @@ def order_host(
 def _report(house: House, facts: HostFacts) -> HostReport:
     settings, row = house.settings.fetch, facts.row
     special = settings.for_host(host_name(row.origin))
-    manners = politeness_for(
+    politeness = politeness_for(
         row.origin, facts.orders, settings=settings, time_zone=zone_of(house.settings), strain=row.strain
     )
     rules = _rules(facts, settings)
     asked = rules.crawl_delay if rules else None
-    pace = manners.pace.asking(min(asked or 0.0, settings.max_delay))
+    pace = politeness.pace.asking(min(asked or 0.0, settings.max_delay))
     return HostReport(
         facts=facts,
         delay=pace.usual,
-        connections=manners.connections,
+        connections=politeness.connections,
         hours=facts.orders.hours or (special.hours if special else ""),
         asked_delay=asked,
         rules=rules.group_text if rules else "",
@@ -157,7 +157,7 @@ def _report(house: House, facts: HostFacts) -> HostReport:
         verifies_tls=special is None or special.verify_tls,
         uses_proxy=bool(special and special.proxy),
         extra_headers=tuple(special.headers) if special else (),
-        state=_state(facts, manners.left_alone),
+        state=_state(facts, politeness.left_alone),
         advice=tuple(_advice(facts, house)),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.archive import is_tombstone
+from rehi.archive import DamagedPart, KeptVisit, TornPart, WholeRecord, is_tombstone
 from rehi.errors import SettingsError
 from rehi.frontier import zone_of
 from rehi.model.problem import Problem

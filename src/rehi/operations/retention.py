@@ -17,7 +17,7 @@ from pydantic import Field
 
 from rehi import __version__
 from rehi.app import House, lock_folder
-from rehi.archive import read_tombstone, read_tombstones, tombstone_files, write_tombstones
+from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.errors import BodyDropped
 from rehi.model.retention import ALL, History, Rule, Shared, parse_rule, versions_to_drop
 from rehi.model.source import Source
@@ -135,7 +135,7 @@ def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
             yield file, size, known
 
 
-def apply_tombstone(house: House, tombstone: Found) -> int:
+def apply_tombstone(house: House, tombstone: WholeRecord) -> int:
     """Drop what a tombstone says from a catalogue that was made anew; how many bodies that were."""
     stone = read_tombstone(tombstone)
     return len(house.catalogue.bury(stone.buried, at=stone.at, record=tombstone.ref, worker=house.worker))

@@ -29,8 +29,8 @@ class Index(Protocol):
     def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
         """The entities of a document, the most mentioned first."""
 
-    def find_entities(self, name: str, page: Page) -> Sequence[EntityRow]:
-        """Entities of which a name or lemma begins so, in any case, the most mentioned first."""
+    def find_entities(self, name: str, page: Page, *, kind: str = "") -> Sequence[EntityRow]:
+        """Return entities of a kind, or of all, of which a name or lemma begins so, in any case, the most mentioned first."""
 
     def entity(self, key: EntityKey) -> Entity:
         """One entity; NotFound if no document mentions it."""

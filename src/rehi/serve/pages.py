@@ -14,7 +14,7 @@ from rehi.app import utc_now
 from rehi.errors import NotFound
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.documents import get_document, list_documents
-from rehi.operations.entities import EntityKind, find_entities, get_entity
+from rehi.operations.entities import KindName, find_entities, get_entity
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
 from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.retention import keep_of, order_keep
@@ -103,7 +103,7 @@ def show_document(request: Request, document_id: int) -> Response:
     details = get_document(house, document_id=document_id)
     try:
         reading = house.reading(document_id)
-        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.annotations.mentions)
+        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.mentions)
         cut = len(reading.document.text) > TEXT_SHOWN
     except NotFound:
         text, cut = [], False
@@ -122,7 +122,7 @@ def find_document(request: Request, *, url: Url) -> Response:
     return RedirectResponse(f"/documents/{house_of(request).catalogue.resource_id(url)}")
 
 
-def show_names(request: Request, name: str, kind: EntityKind | None, limit: int, offset: int) -> Response:
+def show_names(request: Request, name: str, kind: KindName | None, limit: int, offset: int) -> Response:
     """People, organisations and places by the beginning of a name."""
     rows = find_entities(house_of(request), name=name, kind=kind, limit=limit, offset=offset)
     values = {"rows": rows, "wanted": name, "kind": kind, "page": Page(limit=limit, offset=offset)}
@@ -132,7 +132,7 @@ def show_names(request: Request, name: str, kind: EntityKind | None, limit: int,
 def show_entity(
     request: Request,
     *,
-    kind: EntityKind,
+    kind: KindName,
     slug: Annotated[str, Field(max_length=300)],
     limit: Limit = ROWS,
     offset: Offset = 0,

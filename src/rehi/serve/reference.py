@@ -170,7 +170,7 @@ def describe_type(schema: Schema) -> str:
     match schema.get("type"):
         case "integer" | "number" as kind:
             word = "whole number" if kind == "integer" else "number"
-            least, most = schema.get("minimum"), schema.get("maximum")
+            least, most = schema.get("minimum", 0), schema.get("maximum")
             return f"{word}, {_number(least)} to {_number(most)}" if most is not None else word
         case "string":
             return _describe_text(schema)

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from rehi import __version__
 from rehi.app import House
-from rehi.model.document import NameKind
+from rehi.builtin import load_all
 from rehi.model.problem import Stage
 from rehi.serve.webpath import web_path
 
@@ -25,7 +25,9 @@ def _environment() -> Environment:
     )
     environment.filters["number"] = lambda value: f"{value:,}".replace(",", " ")
     environment.filters["bytes"] = _bytes
-    environment.globals.update(version=__version__, stages=list(Stage), kinds=list(NameKind), web_path=web_path)
+    environment.globals.update(
+        version=__version__, stages=list(Stage), kinds=load_all("entity_kind"), web_path=web_path
+    )
     return environment
 
 

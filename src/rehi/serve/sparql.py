@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from rehi.app import House
 from rehi.errors import QueryError
-from rehi.graph import choose, kind_of, media_type_for
+from rehi.graph import choose_media_type, media_type_for, query_kind
 from rehi.operations.operation import read_signature
 from rehi.ports import QueryAnswer
 from rehi.serve.examples import EXAMPLES
@@ -56,7 +56,7 @@ async def _answer(request: Request, query: str, form: str) -> Response:
     accept = request.headers.get("accept", "*/*")
     if "text/html" in accept and not form:
         return await run_in_threadpool(show_sparql, request, query)
-    media_type = media_type_for(form, query) if form else choose(accept, kind_of(query))
+    media_type = media_type_for(form, query) if form else choose_media_type(accept, query_kind(query))
     if media_type is None:
         raise HTTPException(406, "the answer can be had as SPARQL JSON, XML, CSV and TSV, or as Turtle and N-Triples")
     answer, first = await run_in_threadpool(_begin, house_of(request), query, media_type)

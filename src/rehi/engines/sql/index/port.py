@@ -103,9 +103,11 @@ class SqlIndex:
         rows = self.database.read(lambda connection: connection.execute(query).all())
         return [NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in rows]
 
-    def find_entities(self, name: str, page: Page) -> Sequence[EntityRow]:
-        """Entities of which a name or lemma begins so, in any case, the most mentioned first."""
+    def find_entities(self, name: str, page: Page, *, kind: str = "") -> Sequence[EntityRow]:
+        """Return entities of a kind, or of all, of which a name or lemma begins so, in any case, the most mentioned first."""
         query = select(entity).where(entity.c.documents > 0)
+        if kind:
+            query = query.where(entity.c.kind == storable(kind))
         if prefix := folded(name):
             begins = (form.c.folded >= prefix) & (form.c.folded < prefix + _LAST) & (form.c.documents > 0)
             query = query.where(entity.c.id.in_(select(form.c.entity_id).where(begins)))
