@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from rehi.app import House
 from rehi.archive import Archive
 from rehi.engines.folder import FolderShelf
+from rehi.frontier import VISIT_RULES
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.visit import Answer, Headers, Outcome, Visit, Visited
 
@@ -85,7 +86,7 @@ class Keeper:
         visited = Visited(
             url=url, at=at, outcome=outcome, status=status, next_at=NOON + timedelta(days=36_500), **said  # type: ignore[arg-type]
         )  # fmt: skip
-        self.house.catalogue.record([visited], [], worker=self.house.worker, now=at)
+        self.house.catalogue.record([visited], [], rules=VISIT_RULES, worker=self.house.worker, now=at)
 
 
 def at(days: float) -> datetime:

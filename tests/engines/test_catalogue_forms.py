@@ -16,7 +16,7 @@ from rehi.errors import NotFound, Unreadable
 from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey, Identity
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, misread, understood
+from rehi.testing.contracts.catalogue_samples import at, came, claim, misread, record, understood
 
 KEYS = [EntityKey(kind, slug) for kind in (NameKind.PERSON, NameKind.PLACE) for slug in ("tartu", "mari")]
 identities = st.builds(
@@ -68,7 +68,7 @@ def test_entities_equal_those_counted_from_scratch(history: list[tuple[int, list
         graph: dict[EntityKey, Entity] = {}
         now: dict[int, list[Identity]] = {}
         for step, (page, said) in enumerate(history):
-            catalogue.record([came(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
+            record(catalogue, [came(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
             (task,) = claim(catalogue, step)
             result = misread(task, Unreadable("no")) if said is None else understood(task, *said)
             catalogue.record_reads([result], now=at(step))

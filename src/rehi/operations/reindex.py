@@ -10,7 +10,7 @@ from pathlib import Path
 from rehi.app import House, lock_folder, utc_now
 from rehi.archive import DamagedPart, KeptVisit, TornPart, WholeRecord, is_tombstone
 from rehi.errors import SettingsError
-from rehi.frontier import zone_of
+from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.problem import Problem
 from rehi.operations.retention import apply_tombstone
 from rehi.pipeline.judgement import Judge, complaint
@@ -114,7 +114,7 @@ class _Run:
             replace(seen, next_at=None) if seen.record is not None and "-import-" in seen.record.file else seen
             for seen in self._judge.remember(kept)
         ]
-        self._catalogue.record(visited, [], worker=self._house.worker, now=utc_now())
+        self._catalogue.record(visited, [], rules=VISIT_RULES, worker=self._house.worker, now=utc_now())
 
 
 def _complaint(bad: DamagedPart) -> Problem:

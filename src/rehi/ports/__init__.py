@@ -6,13 +6,14 @@ One engine may stand behind several ports, as the SQL catalogue does behind most
 
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
+from rehi.ports.frontier import Frontier, VisitRules
 from rehi.ports.graph import DescribedPage, Graph, GraphChange, QueryAnswer, QueryLimits, ReplaceGraph, ReplaceSubject
 from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
 from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
 from rehi.ports.outbox import Outbox
 from rehi.ports.shelf import Shelf, ShelfEngine
-from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.visiting import Hosts, Sources, Updates
 from rehi.ports.workers import Workers
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "Sources",
     "Stock",
     "Updates",
+    "VisitRules",
     "Workers",
 ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from rehi.ports.frontier import Frontier
 from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
 from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
 from rehi.ports.outbox import Outbox
-from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.visiting import Hosts, Sources, Updates
 from rehi.ports.workers import Workers
 
 

@@ -1,4 +1,4 @@
-"""What is to be visited: sources, the frontier, hosts and updates."""
+"""What is to be visited: sources, hosts and updates."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from rehi.model.host import HostFacts, HostOrders, HostRow
 from rehi.model.listing import Page
 from rehi.model.problem import Problem
 from rehi.model.source import Source, SourceKind, SourceState
-from rehi.model.update import Load, Update, UpdateKind, UpdateState
-from rehi.model.visit import HostLease, Visited
-from rehi.model.work import HostProfile, HostRelease
+from rehi.model.update import Update, UpdateKind, UpdateState
 
 
 class Sources(Protocol):
@@ -44,46 +42,6 @@ class Sources(Protocol):
 
     def sources(self) -> Sequence[Source]:
         """All sources, the newest first."""
-
-
-class Frontier(Protocol):
-    """What is due, when, and for whom. Hosts are leased, not URLs."""
-
-    def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
-        """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
-
-    def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
-        """Keep leases for longer; the ids of the hosts that are somebody else's by now."""
-
-    def record(
-        self,
-        visited: Sequence[Visited],
-        released: Sequence[HostRelease],
-        *,
-        profiles: Sequence[HostProfile] = (),
-        worker: str,
-        update_id: int | None = None,
-        now: datetime,
-    ) -> None:
-        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
-
-        What was learned of hosts is remembered, and the visits count for the update, if one is given.
-        """
-
-    def forget_leases(self, *, worker: str, rest: float, now: datetime) -> None:
-        """Give back all that a worker held, as when it starts again after it was killed.
-
-        Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
-        """
-
-    def next_ready(self) -> datetime | None:
-        """When the first unleased host is ready; None if nothing is ever due."""
-
-    def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
-        """What was ordered after ``since``, by host id."""
-
-    def load(self, *, now: datetime) -> Load:
-        """The visits of this day (UTC), and those that are due until the same hour tomorrow."""
 
 
 class Hosts(Protocol):

@@ -17,6 +17,7 @@ from rehi.testing.contracts.catalogue_samples import (
     claim,
     failed,
     place,
+    record,
     record_reads,
     says,
     understood,
@@ -45,8 +46,12 @@ CASES: list[tuple[DocumentFilter, list[str]]] = [
 
 
 def _fill(catalogue: Catalogue) -> None:
-    catalogue.record(
-        [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)], [], worker="one", now=at(1)
+    record(
+        catalogue,
+        [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)],
+        [],
+        worker="one",
+        now=at(1),
     )
     home, news, other = claim(catalogue, 1)
     record_reads(
@@ -119,14 +124,14 @@ class IndexContract:
 
     def test_problems_come_newest_first(self, catalogue: Catalogue) -> None:
         for when, url in enumerate(("http://a.ee/", "http://b.ee/", "http://c.ee/")):
-            catalogue.record([failed(url, when)], [], worker="one", now=at(when))
+            record(catalogue, [failed(url, when)], [], worker="one", now=at(when))
         problems, total = catalogue.problems(stage=None, page=Page(limit=2))
         assert ([problem.subject for problem in problems], total) == (["http://c.ee/", "http://b.ee/"], 3)
 
     def test_totals_add_up(self, catalogue: Catalogue) -> None:
         add(catalogue, HOME, NEWS, "http://waits.ee/")
         _fill(catalogue)
-        catalogue.record([failed("http://f.ee/", 3)], [], worker="one", now=at(3))
+        record(catalogue, [failed("http://f.ee/", 3)], [], worker="one", now=at(3))
         totals = catalogue.totals(now=at(3))
         assert (totals.sources, totals.hosts, totals.resources, totals.waiting) == (1, 5, 5, 1)
         assert (totals.visits, totals.versions, totals.documents, totals.bytes_seen) == (4, 3, 3, 11)

@@ -21,6 +21,7 @@ from rehi.testing.contracts.catalogue_samples import (
     drain,
     failed,
     lease_one,
+    record,
     record_reads,
     redirected,
     unchanged,
@@ -31,7 +32,7 @@ A, B = "http://a.ee/", "http://b.ee/"
 
 
 def _record(catalogue: Catalogue, *visits: Visited, when: float = 100) -> None:
-    catalogue.record(visits, [], worker="one", now=at(when))
+    record(catalogue, visits, [], worker="one", now=at(when))
 
 
 def _kept(visited: Visited) -> Visited:

@@ -6,7 +6,7 @@ from rehi.errors import DnsFailed, ReaderCrashed, TimedOut
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, ProblemClass, Stage
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread, record_reads
+from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread, record, record_reads
 
 PAGE, ROBOTS = "http://a.ee/page", "http://a.ee/robots.txt"
 HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
@@ -22,9 +22,9 @@ def note_on(subject: str, when: float, code: str = "crawl-delay-capped") -> Prob
 
 def _fill(catalogue: Catalogue) -> None:
     for when in range(3):
-        catalogue.record([failed(f"http://slow{when}.ee/", when, error=TimedOut("x"))], [], worker="one", now=at(when))
-    catalogue.record([failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
-    catalogue.record([came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
+        record(catalogue, [failed(f"http://slow{when}.ee/", when, error=TimedOut("x"))], [], worker="one", now=at(when))
+    record(catalogue, [failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
+    record(catalogue, [came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
     (task,) = claim(catalogue, 4)
     record_reads(catalogue, misread(task, ReaderCrashed("it died"), when=5), when=5)
 
@@ -46,10 +46,10 @@ class ProblemsContract:
 
     def test_a_class_is_counted_by_what_is_wrong_and_not_by_how_often(self, catalogue: Catalogue) -> None:
         for when in (1, 2, 7):
-            catalogue.record([failed(PAGE, when, error=TimedOut("x"))], [], worker="one", now=at(when))
+            record(catalogue, [failed(PAGE, when, error=TimedOut("x"))], [], worker="one", now=at(when))
         (only,) = catalogue.problem_classes(stage=None)
         assert (only.problems, only.last_at) == (1, at(7))
-        catalogue.record([failed(PAGE, 8, error=DnsFailed("x"))], [], worker="one", now=at(8))
+        record(catalogue, [failed(PAGE, 8, error=DnsFailed("x"))], [], worker="one", now=at(8))
         assert [one.code for one in catalogue.problem_classes(stage=None)] == ["dns-failed"]
 
     def test_the_problems_of_one_class_are_listed_page_by_page(self, catalogue: Catalogue) -> None:
@@ -75,7 +75,7 @@ class ProblemsContract:
         assert catalogue.problems(stage=None, page=Page())[1] == 1
 
     def test_only_the_note_is_struck_out_and_no_other_problem_of_the_same_thing(self, catalogue: Catalogue) -> None:
-        catalogue.record([failed(ROBOTS, 1, error=TimedOut("x"))], [], worker="one", now=at(1))
+        record(catalogue, [failed(ROBOTS, 1, error=TimedOut("x"))], [], worker="one", now=at(1))
         catalogue.note([note_on(PAGE, 2)])
         catalogue.strike_out(Stage.FETCH, [ROBOTS, PAGE], code="crawl-delay-capped")
         catalogue.strike_out(Stage.EXTRACT, [ROBOTS], code="timed-out")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.frontier import VISIT_RULES
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
 from rehi.model.problem import Problem, Stage
@@ -17,6 +18,7 @@ from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import (
     Claim,
     FacetBrief,
+    HostProfile,
     HostRelease,
     NewReading,
     ReadingFacts,
@@ -159,9 +161,25 @@ def record_reads(catalogue: Catalogue, *results: ReadResult, when: float) -> Non
     catalogue.record_reads(results, choose_name=choose, worker="one", now=at(when))
 
 
+def record(
+    catalogue: Catalogue,
+    visited: Sequence[Visited],
+    released: Sequence[HostRelease] = (),
+    *,
+    profiles: Sequence[HostProfile] = (),
+    worker: str = "one",
+    update_id: int | None = None,
+    now: datetime,
+) -> None:
+    """Record visits by the rules of the house."""
+    catalogue.record(
+        visited, released, rules=VISIT_RULES, profiles=profiles, worker=worker, update_id=update_id, now=now
+    )
+
+
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
     """Visit a URL and read what came; the resource's id."""
-    catalogue.record([came(url, body, when)], [], worker="one", now=at(when))
+    record(catalogue, [came(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
     return catalogue.resource_id(url)

@@ -20,6 +20,7 @@ from rehi.testing.contracts.catalogue_samples import (
     digest_of,
     lease_one,
     misread,
+    record,
     record_reads,
     unchanged,
     understood,
@@ -49,7 +50,7 @@ def bury(catalogue: Catalogue, what: Sequence[Buried], when: float = LATER) -> d
 def history(catalogue: Catalogue, url: str, *bodies: str, when: float = 0) -> None:
     """Versions of a URL, a second apart."""
     for place, body in enumerate(bodies, 1):
-        catalogue.record([came(url, body, when + place)], [], worker="one", now=at(when + place))
+        record(catalogue, [came(url, body, when + place)], [], worker="one", now=at(when + place))
 
 
 class StockContract:
@@ -134,7 +135,7 @@ class StockContract:
         history(catalogue, A, "one", "two")
         bury(catalogue, buried("one"))
         place = RecordRef("b.warc.gz", 7, 70)
-        catalogue.record([came(B, "one", LATER + 1, ref=place)], [], worker="other", now=at(LATER + 1))
+        record(catalogue, [came(B, "one", LATER + 1, ref=place)], [], worker="other", now=at(LATER + 1))
         assert catalogue.find_body([digest_of("one")]) == {digest_of("one"): place}
         assert [(version.dropped, version.body == place) for version in catalogue.versions(A)] == [
             (False, True),
@@ -149,10 +150,10 @@ class StockContract:
         bury(catalogue, buried("one"))
         place = RecordRef("b.warc.gz", 7, 70)
         again = replace(came(A, "one", LATER + 1), record=place, body=place)
-        catalogue.record([again], [], worker="one", now=at(LATER + 1))
+        record(catalogue, [again], [], worker="one", now=at(LATER + 1))
         (version,) = catalogue.versions(A)
         assert (version.dropped, version.body) == (False, place)
-        catalogue.record([unchanged(A, LATER + 2)], [], worker="one", now=at(LATER + 2))
+        record(catalogue, [unchanged(A, LATER + 2)], [], worker="one", now=at(LATER + 2))
         assert catalogue.versions(A)[0].body == place
 
     def test_a_visit_asks_for_dropped_bytes_unless_references_are_all_that_is_wanted(
@@ -188,10 +189,10 @@ class StockContract:
     def test_the_inventory_says_what_must_be_there_and_what_was_dropped(self, catalogue: Catalogue) -> None:
         assert (catalogue.known_files(), catalogue.last_body(), catalogue.sample_bodies(5)) == ([], 0, [])
         history(catalogue, A, "one", "two", "three")
-        catalogue.record([came(B, "four", 9, ref=RecordRef("b.warc.gz", 0, 40))], [], worker="one", now=at(9))
+        record(catalogue, [came(B, "four", 9, ref=RecordRef("b.warc.gz", 0, 40))], [], worker="one", now=at(9))
         last = catalogue.last_body()
         bury(catalogue, buried("three", "one"))
-        catalogue.record([came(C, "five", 10, ref=RecordRef("b.warc.gz", 40, 9))], [], worker="two", now=at(10))
+        record(catalogue, [came(C, "five", 10, ref=RecordRef("b.warc.gz", 40, 9))], [], worker="two", now=at(10))
         assert [(file.name, file.known_end, file.owner) for file in catalogue.known_files()] == [
             ("a.warc.gz", 3100, "one"),
             ("b.warc.gz", 49, "one"),
@@ -212,9 +213,9 @@ class StockContract:
     def test_holdings_tell_what_is_logical_distinct_and_stored(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "twotwo", "one")
         dup = replace(came(B, "twotwo", 9, ref=RecordRef("b.warc.gz", 0, 40)), media_type="Text/HTML; charset=x")
-        catalogue.record([dup], [], worker="one", now=at(9))
+        record(catalogue, [dup], [], worker="one", now=at(9))
         other = replace(came(C, "an image", 10, ref=RecordRef("b.warc.gz", 40, 60)), media_type="image/png")
-        catalogue.record([other], [], worker="one", now=at(10))
+        record(catalogue, [other], [], worker="one", now=at(10))
         held = catalogue.holdings(limit=9)
         assert (held.versions, held.bodies, held.logical, held.distinct, held.stored) == (5, 3, 26, 17, 400)
         assert (held.revisits, held.duplicate, held.types, held.hosts) == (2, 9, 2, 3)

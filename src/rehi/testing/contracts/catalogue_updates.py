@@ -21,6 +21,7 @@ from rehi.testing.contracts.catalogue_samples import (
     failed,
     given_back,
     lease_one,
+    record,
     redirected,
     unchanged,
 )
@@ -35,7 +36,7 @@ def _due(catalogue: Catalogue, when: float) -> list[str]:
 
 
 def _all_visited(catalogue: Catalogue, *urls: str) -> None:
-    catalogue.record([came(url, url, 0) for url in urls], [], worker="w", now=at(0))
+    record(catalogue, [came(url, url, 0) for url in urls], [], worker="w", now=at(0))
     assert _due(catalogue, 1) == []
 
 
@@ -50,7 +51,7 @@ class UpdatesContract:
 
     def test_a_page_is_made_due_even_if_it_never_would_be(self, catalogue: Catalogue) -> None:
         never = replace(came(A, "one"), next_at=NOW.replace(year=9999))
-        catalogue.record([never], [], worker="w", now=at(0))
+        record(catalogue, [never], [], worker="w", now=at(0))
         assert catalogue.next_ready() is None
         assert catalogue.make_due(now=at(2)) == 1
         assert catalogue.next_ready() == at(2)
@@ -72,7 +73,7 @@ class UpdatesContract:
     def test_what_is_made_due_waits_as_politeness_asks(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         lease = lease_one(catalogue)
-        catalogue.record([came(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
+        record(catalogue, [came(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
         catalogue.make_due(now=at(2))
         assert catalogue.next_ready() == at(30)
         catalogue.order(lease.host_id, HostOrders(left_alone=True), now=at(3))
@@ -80,7 +81,7 @@ class UpdatesContract:
         assert catalogue.next_ready() is None
 
     def test_what_was_due_before_comes_first(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A + "late", "one"), came(A + "early", "two", next_in=5)], [], worker="w", now=at(0))
+        record(catalogue, [came(A + "late", "one"), came(A + "early", "two", next_in=5)], [], worker="w", now=at(0))
         catalogue.make_due(now=at(9))
         assert [task.url for task in lease_one(catalogue, 9).tasks] == [A + "early", A + "late"]
 
@@ -111,9 +112,9 @@ class UpdatesContract:
         first = [came(A, "one", 1), came(B, "two", 1), came(A, "three", 2), redirected(B, "http://x.ee/", 3)]
         second = [gone, forbidden, remarked, came(A, "three", 6), failed(B, 7)]
         for _ in range(2):
-            catalogue.record(first, [], worker="one", update_id=update.id, now=at(3))
-            catalogue.record(second, [], worker="two", update_id=update.id, now=at(7))
-        catalogue.record([unchanged(A, 99)], [], worker="one", now=at(99))
+            record(catalogue, first, [], worker="one", update_id=update.id, now=at(3))
+            record(catalogue, second, [], worker="two", update_id=update.id, now=at(7))
+        record(catalogue, [unchanged(A, 99)], [], worker="one", now=at(99))
         (counted,), _ = catalogue.updates(Page())
         assert (counted.workers, counted.counts) == (
             2,
@@ -143,7 +144,7 @@ class UpdatesContract:
             came(B, "two", midnight, next_in=86_400.0),
             came(C, "three", midnight + 1, next_in=86_402.0),
         ]
-        catalogue.record(visits, [], worker="w", now=at(midnight + 2))
+        record(catalogue, visits, [], worker="w", now=at(midnight + 2))
         add(catalogue, D, when=midnight + 2)
         load = catalogue.load(now=at(midnight + 2))
         assert (load.visited, load.planned) == (2, 3)

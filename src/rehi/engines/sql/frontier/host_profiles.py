@@ -1,4 +1,4 @@
-"""Lessons: what was learned of hosts' manners."""
+"""Host profiles: what was learned of hosts' manners."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> No
     """Remember the newest robots.txt and probe of each host."""
     rules, probes = {}, {}
     for profile in sorted(profiles, key=lambda profile: profile.host_id):
-        if (found := profile.robots) is not None:
+        if (rule := profile.robots) is not None:
             rules[profile.host_id] = {
                 "host_id": profile.host_id,
-                "status": found.status,
-                "text": storable(found.text),
-                "fetched_at": to_micros(found.fetched_at),
-                "failing_since": None if found.failing_since is None else to_micros(found.failing_since),
+                "status": rule.status,
+                "text": storable(rule.text),
+                "fetched_at": to_micros(rule.fetched_at),
+                "failing_since": None if rule.failing_since is None else to_micros(rule.failing_since),
             }
         if (answer := profile.probe) is not None:
             probes[profile.host_id] = {

@@ -22,6 +22,7 @@ from rehi.model.host import HostOrders
 from rehi.model.update import Load
 from rehi.model.visit import HostLease, Visited
 from rehi.model.work import HostProfile, HostRelease
+from rehi.ports import VisitRules
 
 _RESTED = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"
 _FORGET = text(f"""
@@ -93,16 +94,14 @@ class SqlFrontier:
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
+        rules: VisitRules,
         profiles: Sequence[HostProfile] = (),
         worker: str,
         update_id: int | None = None,
         now: datetime,
     ) -> None:
-        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
-
-        What was learned of hosts is remembered, and the visits count for the update, if one is given.
-        """
-        recording = Recording(worker=worker, update_id=update_id, now=now)
+        """Record in one transaction what the rules make of visits, and take leases back."""
+        recording = Recording(worker=worker, rules=rules, update_id=update_id, now=now)
 
         def work(connection: Connection) -> None:
             keep_profiles(connection, profiles)

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from rehi.engines.sql.statements.batches import chunks
+from rehi.engines.sql.statements.bulk_delete import BulkDelete
 from rehi.engines.sql.statements.moment import from_micros, to_micros
 from rehi.engines.sql.statements.text import key_of, storable
 from rehi.engines.sql.statements.upsert import Upsert, larger, newest
@@ -29,6 +30,7 @@ _ENTER = Upsert(
         "last_at": larger(problem, "last_at"),
     },
 )
+_DELETE = BulkDelete(problem.c.key)
 
 
 def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
@@ -42,8 +44,7 @@ def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
 
 def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:
     """Strike out what is no problem any more."""
-    for keys in chunks(sorted(key_of(stage, subject) for subject in subjects)):
-        connection.execute(delete(problem).where(problem.c.key.in_(keys)))
+    _DELETE.run(connection, sorted(key_of(stage, subject) for subject in subjects))
 
 
 def strike_problems(connection: Connection, stage: Stage, subjects: Iterable[str], *, code: str) -> None:
