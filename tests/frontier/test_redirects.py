@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.frontier.redirects import circle_through, end_of, follow_redirects, mark_loops
-from rehi.model.resource import LoopMember
+from rehi.model.resource import LoopMember, RedirectChange
 from rehi.model.visit import Outcome
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -36,7 +36,9 @@ def test_redirects_that_visits_have_seen(
     looped: set[int], freed: set[int], ends: set[int],
 ) -> None:  # fmt: skip
     change = follow_redirects(before, seen)
-    assert (change.changed, change.looped, change.freed, change.ends) == (changed, looped, freed, ends)
+    assert change == RedirectChange(
+        changed=changed, looped=frozenset(looped), freed=frozenset(freed), ends=frozenset(ends)
+    )
 
 
 @given(redirects=GRAPHS, row=st.integers(1, 6))
