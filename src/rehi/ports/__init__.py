@@ -12,7 +12,8 @@ from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
 from rehi.ports.outbox import Outbox
 from rehi.ports.shelf import Shelf, ShelfEngine
-from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.sources import Sources
+from rehi.ports.visiting import Frontier, Hosts, Updates
 from rehi.ports.workers import Workers
 
 __all__ = [

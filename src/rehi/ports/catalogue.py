@@ -9,7 +9,8 @@ from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
 from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
 from rehi.ports.outbox import Outbox
-from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.sources import Sources
+from rehi.ports.visiting import Frontier, Hosts, Updates
 from rehi.ports.workers import Workers
 
 
