@@ -49,7 +49,8 @@ class Keeper:
         """A visit that brought these bytes; exact duplicates are kept once, and with a base as a delta."""
         visit = self._visit(url, body, at, (("Content-Type", media_type), *headers), status=status)
         digest = Digest(f"sha256:{hashlib.sha256(body).hexdigest()}")
-        known = self.house.catalogue.find_body([digest]).get(digest)
+        body_on_record = self.house.catalogue.find_bodies([digest]).get(digest)
+        known = body_on_record.place if body_on_record is not None and body_on_record.pruned is None else None
         if known is not None:
             record = self._archive.keep_duplicate(visit, body=known)
         elif base is not None:

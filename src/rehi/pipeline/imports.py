@@ -151,8 +151,12 @@ class Imports:
     def _keep(self, visits: list[ForeignVisit], now: datetime) -> list[Visited]:
         histories = Histories(self.catalogue, urls_of(visits, now=now))
         finds = self._finds(visits, histories, now)
-        known = self.catalogue.find_body({found.digest for found in finds.values()})
-        bodies = {digest: body for digest, body in known.items() if self.archive.holds(body)}
+        known = self.catalogue.find_bodies({found.digest for found in finds.values()})
+        bodies = {
+            digest: body.place
+            for digest, body in known.items()
+            if body.pruned is None and self.archive.holds(body.place)
+        }
         visited: list[Visited] = []
         for visit in sorted(visits, key=lambda one: one.repeats):
             found = finds.get(visit.key)

@@ -22,7 +22,7 @@ from rehi.fetch import (
 )
 from rehi.frontier import VISIT_RULES, Agenda, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
-from rehi.model.problem import Stage
+from rehi.model.problem import ProblemKey, Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import HostProfile, HostRelease
 from rehi.pipeline.budget import Budget
@@ -265,10 +265,9 @@ class Visits:
 
     def _note(self) -> None:
         notes, settled = self._courtesy.take_notes()
-        if notes:
-            self._rooms.catalogue.note(notes)
-        if settled:
-            self._rooms.catalogue.strike_out(Stage.FETCH, settled, code=CAPPED)
+        if notes or settled:
+            solved = [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
+            self._rooms.catalogue.note(notes, solved=solved)
 
     def _part_with(self, release: HostRelease) -> HostRelease:
         self._courtesy.forget(release.host_id)

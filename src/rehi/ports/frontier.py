@@ -44,10 +44,10 @@ class Frontier(Protocol):
     """What is due, when, and for whom. Hosts are leased, not URLs."""
 
     def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
-        """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
+        """Return up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
 
     def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
-        """Keep leases for longer; the ids of the hosts that are somebody else's by now."""
+        """Keep leases for longer, and return the ids of the hosts that are somebody else's by now."""
 
     def record(
         self,
@@ -73,10 +73,16 @@ class Frontier(Protocol):
         """
 
     def next_ready(self) -> datetime | None:
-        """When the first unleased host is ready; None if nothing is ever due."""
+        """Return when the first unleased host is ready; None if nothing is ever due."""
 
     def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
-        """What was ordered after ``since``, by host id."""
+        """Return what was ordered for hosts after ``since``, by host id."""
 
     def load(self, *, now: datetime) -> Load:
-        """The visits of this day (UTC), and those that are due until the same hour tomorrow."""
+        """Return how many visits this day (UTC) has had, and how many are due until the same hour tomorrow."""
+
+    def make_due(self, *, source_id: int | None = None, host: str = "", url: str = "", now: datetime) -> int:
+        """Let all that matches be due now, whatever its schedule, and return how many that are."""
+
+    def order(self, host_id: int, orders: HostOrders, *, now: datetime) -> None:
+        """Order something for a host; a lease on one that is to be left alone ends now."""

@@ -74,7 +74,7 @@ class IndexContract:
 
     def test_a_row_says_what_is_known(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
-        row = catalogue.document(catalogue.resource_id(HOME))
+        row = catalogue.document(HOME)
         assert (row.host, row.state, row.status, row.title) == ("www.tartu.ee", "new", 200, "Õnne 100% ALGUS")
         assert (row.media_type, row.language, row.versions, row.names) == ("text/html", "et", 1, 5)
         assert (row.visited_at, row.changed_at) == (at(1), at(1))
@@ -94,17 +94,18 @@ class IndexContract:
     def test_what_is_not_there_is_not_found(self, catalogue: Catalogue) -> None:
         for ask in (
             lambda: catalogue.document(99),
-            lambda: catalogue.resource_id("http://nowhere.ee/"),
+            lambda: catalogue.document("http://nowhere.ee/").resource_id,
             lambda: catalogue.entity(PAIO),
         ):
             with pytest.raises(NotFound):
                 ask()
         assert catalogue.names_on(99) == []
-        assert catalogue.reading_of(99) is None
+        with pytest.raises(NotFound):
+            catalogue.shown_reading(99)
 
     def test_names_on_a_page_come_most_mentioned_first(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
-        names = catalogue.names_on(catalogue.resource_id(HOME))
+        names = catalogue.names_on(catalogue.document(HOME).resource_id)
         assert [(name.name, name.count) for name in names] == [("Tartu", 3), ("Katrin Paio", 2)]
 
     def test_entities_are_found_by_the_beginning_of_any_form_in_any_case(self, catalogue: Catalogue) -> None:

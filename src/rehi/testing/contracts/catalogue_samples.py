@@ -83,6 +83,11 @@ def add(catalogue: Catalogue, *urls: str, name: str = "list.txt", when: float = 
     return catalogue.source(source.id)
 
 
+def known_end(catalogue: Catalogue, file: str) -> int:
+    """Return the end of the last record of a file that the catalogue knows; 0 for a file that it does not know."""
+    return {known.name: known.known_end for known in catalogue.known_files()}.get(file, 0)
+
+
 def lease_one(catalogue: Catalogue, when: float = 0, *, worker: str = "one", ttl: float = 60) -> HostLease:
     """The only host that is ready."""
     leases = catalogue.lease(worker=worker, hosts=5, urls=5, ttl=ttl, now=at(when))
@@ -182,7 +187,7 @@ def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when
     record(catalogue, [came(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
-    return catalogue.resource_id(url)
+    return catalogue.document(url).resource_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from rehi.errors import NotFound, RobotsDenied, WrongType
 from rehi.model.host import HostOrders
 from rehi.model.listing import Page
-from rehi.model.update import UpdateKind, UpdateState
+from rehi.model.update import RUNNING, Update, UpdateKind, UpdateState, open_update
 from rehi.model.visit import Outcome
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
@@ -38,6 +38,10 @@ def _due(catalogue: Catalogue, when: float) -> list[str]:
 def _all_visited(catalogue: Catalogue, *urls: str) -> None:
     record(catalogue, [came(url, url, 0) for url in urls], [], worker="w", now=at(0))
     assert _due(catalogue, 1) == []
+
+
+def _open(catalogue: Catalogue) -> Update | None:
+    return open_update(catalogue.updates(RUNNING, running=True)[0])
 
 
 class UpdatesContract:
@@ -90,19 +94,18 @@ class UpdatesContract:
         assert (update.kind, update.state, update.due) == (UpdateKind.ORDERED, UpdateState.RUNNING, 7)
         assert (update.started_at, update.ended_at, update.workers) == (at(1), None, 0)
         assert (update.counts, update.seconds) == (NOTHING, {})
-        assert catalogue.open_update() == update
-        catalogue.add_to_update(update.id, worker="one", seconds={"fetch": 1.5, "extract": 1.0})
-        catalogue.add_to_update(update.id, worker="two", seconds={"fetch": 0.25})
-        catalogue.end_update(update.id, UpdateState.DONE, now=at(9))
+        assert _open(catalogue) == update
+        catalogue.change_update(update.id, worker="one", seconds={"fetch": 1.5, "extract": 1.0}, now=at(8))
+        catalogue.change_update(update.id, worker="two", seconds={"fetch": 0.25}, state=UpdateState.DONE, now=at(9))
         ended = replace(
             update, state=UpdateState.DONE, ended_at=at(9), workers=2, seconds={"extract": 1.0, "fetch": 1.75}
         )
         assert catalogue.updates(Page()) == ([ended], 1)
-        assert catalogue.open_update() is None
-        catalogue.end_update(update.id, UpdateState.STOPPED, now=at(10))
+        assert _open(catalogue) is None
+        catalogue.change_update(update.id, state=UpdateState.STOPPED, now=at(10))
         assert catalogue.updates(Page()) == ([ended], 1)
         with pytest.raises(NotFound):
-            catalogue.end_update(update.id + 99, UpdateState.DONE, now=at(9))
+            catalogue.change_update(update.id + 99, state=UpdateState.DONE, now=at(9))
 
     def test_visits_count_for_the_update(self, catalogue: Catalogue) -> None:
         update = catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
@@ -129,13 +132,13 @@ class UpdatesContract:
         assert ([row.id for row in rows], total) == ([again.id, other.id], 3)
         ((first,), _) = catalogue.updates(Page(limit=1, offset=2))
         assert (first.id, first.state, first.ended_at) == (mine.id, UpdateState.STOPPED, at(2))
-        assert catalogue.open_update() == again
-        catalogue.end_update(again.id, UpdateState.DONE, now=at(3))
-        assert catalogue.open_update() == other
+        assert _open(catalogue) == again
+        catalogue.change_update(again.id, state=UpdateState.DONE, now=at(3))
+        assert _open(catalogue) == other
 
     def test_nobody_counts_for_the_harvest_of_another(self, catalogue: Catalogue) -> None:
         catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
-        assert catalogue.open_update() is None
+        assert _open(catalogue) is None
 
     def test_the_load_is_of_this_day_and_the_next(self, catalogue: Catalogue) -> None:
         midnight = (NOW.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) - NOW).total_seconds()

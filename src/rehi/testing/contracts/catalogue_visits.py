@@ -8,6 +8,7 @@ from itertools import permutations
 import pytest
 
 from rehi.errors import NotFound, RobotsDenied, TimedOut
+from rehi.model.inventory import KnownBody
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
 from rehi.model.version import RecordRef
@@ -23,6 +24,7 @@ from rehi.testing.contracts.catalogue_samples import (
     drain,
     failed,
     given_back,
+    known_end,
     lease_one,
     record,
     redirected,
@@ -59,7 +61,7 @@ class VisitsContract:
         (version,) = catalogue.versions(A)
         assert (version.number, version.taken_at, version.digest, version.size) == (1, at(1), digest_of("one"), 3)
         assert version.record == version.body == RecordRef("a.warc.gz", 1000, 100)
-        assert catalogue.digest_of(A) == digest_of("one")
+        assert catalogue.document(A).changed_at == at(1)
         counts = catalogue.source(source.id).counts
         assert {what: counts[what] for what in ("visited", "new", "bytes", "seconds:fetch")} == {
             "visited": 1, "new": 1, "bytes": 3, "seconds:fetch": 0.5,
@@ -67,7 +69,6 @@ class VisitsContract:
 
     def test_a_url_without_versions_has_none(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
-        assert catalogue.digest_of(A) is None
         with pytest.raises(NotFound):
             catalogue.versions(A)
 
@@ -99,9 +100,9 @@ class VisitsContract:
     def test_the_first_place_of_bytes_wins(self, catalogue: Catalogue) -> None:
         record(catalogue, [came(A, "same", 1)], [], worker="one", now=at(1))
         record(catalogue, [came(B, "same", 2, ref=RecordRef("b.warc.gz", 7, 7))], [], worker="one", now=at(2))
-        where = catalogue.find_body([digest_of("same"), digest_of("unknown")])
-        assert where == {digest_of("same"): RecordRef("a.warc.gz", 1000, 100)}
-        assert catalogue.versions(B)[0].body == where[digest_of("same")]
+        bodies = catalogue.find_bodies([digest_of("same"), digest_of("unknown")])
+        assert bodies == {digest_of("same"): KnownBody(digest_of("same"), 4, RecordRef("a.warc.gz", 1000, 100))}
+        assert catalogue.versions(B)[0].body == bodies[digest_of("same")].place
 
     def test_the_same_visit_is_recorded_once(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
@@ -120,13 +121,13 @@ class VisitsContract:
         assert (task.url, task.source_id) == (A, 0)
 
     def test_the_end_of_each_file_is_known(self, catalogue: Catalogue) -> None:
-        assert catalogue.known_end("a.warc.gz") == 0
+        assert known_end(catalogue, "a.warc.gz") == 0
         record(catalogue, [came(A, "one", 2), came(B, "two", 1)], [], worker="one", now=at(2))
-        assert catalogue.known_end("a.warc.gz") == 2100
+        assert known_end(catalogue, "a.warc.gz") == 2100
         revisit = replace(unchanged(A, 3), record=RecordRef("a.warc.gz", 5000, 50))
         record(catalogue, [revisit], [], worker="one", now=at(3))
-        assert catalogue.known_end("a.warc.gz") == 5050
-        assert catalogue.known_end("b.warc.gz") == 0
+        assert known_end(catalogue, "a.warc.gz") == 5050
+        assert known_end(catalogue, "b.warc.gz") == 0
 
     def test_a_failed_visit_is_a_problem_that_counts_until_it_goes_well(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
@@ -155,7 +156,7 @@ class VisitsContract:
         assert (task.url, task.hops, task.source_id) == (B, 1, source.id)
         record(catalogue, [redirected(B, C, 2)], [], worker="one", now=at(2))
         assert lease_one(catalogue, 2).tasks[0].hops == 2
-        row = catalogue.document(catalogue.resource_id(A))
+        row = catalogue.document(A)
         assert (row.state, row.status, row.redirect_to) == ("redirect", 301, B)
 
     def test_a_redirect_to_a_known_url_leaves_its_schedule(self, catalogue: Catalogue) -> None:
@@ -166,9 +167,9 @@ class VisitsContract:
     def test_a_url_that_stops_redirecting_redirects_no_more(self, catalogue: Catalogue) -> None:
         record(catalogue, [redirected(A, B, 1)], [], worker="one", now=at(1))
         record(catalogue, [failed(A, 2)], [], worker="one", now=at(2))
-        assert catalogue.document(catalogue.resource_id(A)).redirect_to == B
+        assert catalogue.document(A).redirect_to == B
         record(catalogue, [came(A, "one", 3)], [], worker="one", now=at(3))
-        assert catalogue.document(catalogue.resource_id(A)).redirect_to == ""
+        assert catalogue.document(A).redirect_to == ""
 
     @pytest.mark.parametrize("together", [True, False])
     def test_a_circle_of_redirects_fails_whatever_the_order(self, catalogue: Catalogue, together: bool) -> None:
@@ -178,7 +179,7 @@ class VisitsContract:
             batch = [visits[index] for index in order] + [redirected(outside, a, 4)]
             for part in [batch] if together else [[one] for one in batch]:
                 record(catalogue, part, [], worker="one", now=at(5))
-            states = {url: catalogue.document(catalogue.resource_id(url)).state for url in (a, b, c, outside)}
+            states = {url: catalogue.document(url).state for url in (a, b, c, outside)}
             assert states == {a: "failed", b: "failed", c: "failed", outside: "redirect"}
         problems = _problems(catalogue).values()
         assert [(one.code, one.count) for one in problems] == [("redirect-loop", 1)] * 18

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, bindparam, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.resources import ResourceRow, lock_resources, set_outcomes
 from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import put_work
 from rehi.engines.sql.statements.batches import execute_for_each, select_in_chunks
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import key_of
 from rehi.engines.sql.tables import problem, resource
-from rehi.engines.sql.upkeep.problems import clear_problems, keep_problems
 from rehi.model.problem import Stage
 from rehi.model.resource import LoopMember, RedirectChange, Redirects
 from rehi.ports import VisitRules

@@ -27,13 +27,13 @@ from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.bodies import keep_blobs, keep_versions, revive_blobs
 from rehi.engines.sql.ledger.files import File, keep_files, place_of
 from rehi.engines.sql.ledger.holdings import count_versions
+from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import put_work
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.moment import from_micros, to_due, to_micros
 from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import visit
-from rehi.engines.sql.upkeep.problems import clear_problems, keep_problems
-from rehi.engines.sql.upkeep.updates import add_to_share
+from rehi.engines.sql.workers.updates import add_to_share
 from rehi.model.problem import Stage
 from rehi.model.resource import NO_PAST, NewVersion, ResourceChange
 from rehi.model.version import RecordRef
