@@ -14,7 +14,8 @@ from tests.serve.conftest import Ask, Reply
 PLACES = {
     "source_id": "1", "document_id": "1", "host_id": "1", "kind": "person", "slug": "nobody", "name": "nowhere.test",
 }  # fmt: skip
-READ = sorted({one.path for one in (*OPERATIONS, *PAGES) if one.method == "GET" and not one.path.startswith("/web/")})
+ADDRESSES = [one.address for one in OPERATIONS] + [one.address for one in PAGES]
+READ = sorted({path for method, path in map(str.split, ADDRESSES) if method == "GET" and not path.startswith("/web/")})
 CHANGED = sorted({operation.path for operation in OPERATIONS if operation.changes})
 
 
