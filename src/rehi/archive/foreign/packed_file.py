@@ -24,7 +24,7 @@ _WINDOW_LOG = 27  # 128 MB, what zstd itself allows unless it is told otherwise
 _LARGEST_DICTIONARY = 64 << 20
 
 
-class Compression(StrEnum):
+class FileCompression(StrEnum):
     """How a file is compressed."""
 
     NONE = ""
@@ -41,11 +41,11 @@ class PackedFile:
         self._zstd_dictionary: Any = None
         self.begin = 0  # where the first member or frame is
         first = self.read(0, 4)
-        self.compression = Compression.NONE
+        self.compression = FileCompression.NONE
         if first.startswith(_GZIP[:2]):
-            self.compression = Compression.GZIP
+            self.compression = FileCompression.GZIP
         elif first == _FRAME or _is_skippable(first):
-            self.compression = Compression.ZSTD
+            self.compression = FileCompression.ZSTD
             self.begin = self._take_dictionary() if first == _DICTIONARY else 0
 
     def read(self, offset: int, size: int) -> bytes:
@@ -55,7 +55,7 @@ class PackedFile:
 
     def find_member(self, offset: int) -> int:
         """Return the next offset at which a member or a frame may begin; the file's size if there is none."""
-        magic = _GZIP if self.compression is Compression.GZIP else _FRAME
+        magic = _GZIP if self.compression is FileCompression.GZIP else _FRAME
         while offset < self.size:
             held = self.read(offset, _WINDOW)
             if (place := held.find(magic)) >= 0:
@@ -67,7 +67,7 @@ class PackedFile:
         """Return where the next member or frame begins: zeros and skippable frames may lie between them."""
         while offset < self.size:
             head = self.read(offset, 8)
-            if self.compression is Compression.ZSTD and _is_skippable(head) and len(head) == 8:
+            if self.compression is FileCompression.ZSTD and _is_skippable(head) and len(head) == 8:
                 offset = min(self.size, offset + 8 + int.from_bytes(head[4:], "little"))
             elif head[:1] == b"\0":
                 held = self.read(offset, _WINDOW)
@@ -82,7 +82,7 @@ class PackedFile:
         return Member(self.file, decompressor=self._decompressor())
 
     def _decompressor(self) -> Decompressor:
-        if self.compression is Compression.GZIP:
+        if self.compression is FileCompression.GZIP:
             return gzip_decompressor()
         zstd = zstd_module()
         options = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}

@@ -26,7 +26,7 @@ from rehi.archive.foreign.fields import (
     read_warc_fields,
 )
 from rehi.archive.foreign.message import Message, open_message
-from rehi.archive.foreign.packed_file import Compression, JoinedMembers, PackedFile, buffered, open_packed
+from rehi.archive.foreign.packed_file import FileCompression, JoinedMembers, PackedFile, buffered, open_packed
 from rehi.archive.member import CompressionDamaged
 from rehi.errors import RecordDamaged, SourceError
 
@@ -149,7 +149,7 @@ class ForeignFile:
                 yield Damage(here, str(error))
                 continue
             offset += member.length
-            if self.packed.compression is Compression.GZIP:
+            if self.packed.compression is FileCompression.GZIP:
                 self._passed.note_member(here, member.length)
 
     def _through(self, stream: BufferedReader, *, member_at: int | None = None) -> Iterator[ForeignRecord | Damage]:
