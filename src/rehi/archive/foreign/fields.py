@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from rehi.archive.http_head import LineReader
 from rehi.archive.record import read_named_fields
 from rehi.errors import RecordDamaged
+from rehi.model.moment import parse_moment
 
 MAX_LENGTH = 1 << 34  # of a block: 16 GB, more than any record ever had
 UNKNOWN = -1
 ARC_FIELDS = 5  # of a record's line in version 1; in version 2 there are 10
 WARC_START = re.compile(rb"WARC/\d{1,2}\.\d{1,3}\s*")
 ARC_START = re.compile(rb"\S[^\r\n]{0,65000} \S+ \d{8,18} [^\r\n]* \S+\s*")
-_DATE = re.compile(
-    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]?(\d{1,9}))?)?)?)?)?(Z|[+-]\d\d:?\d\d)?"
-)
 _FIRST_YEAR = 1990  # before the web there was nothing to visit
 
 
@@ -80,20 +78,10 @@ def _read_length(value: str) -> int:
 
 
 def read_date(text: str, *, latest: datetime) -> datetime:
-    """A moment as WARC 1.1 or ARC writes it, however exactly; RecordDamaged for none, or one that can't be."""
-    match = _DATE.fullmatch(text.strip())
+    """Return the moment that WARC or ARC tells, however exactly; RecordDamaged for none, or one that can't be."""
     try:
-        if match is None:
-            raise ValueError(text)
-        year, month, day, hour, minute, second, fraction, zone = match.groups()
-        micros = int((fraction or "0").ljust(6, "0")[:6])
-        moment = datetime(
-            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), min(59, int(second or 0)),
-            micros, tzinfo=UTC,
-        )  # fmt: skip
-        if zone and zone != "Z":
-            moment = moment.replace(tzinfo=datetime.strptime(zone, "%z").tzinfo).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+        moment = parse_moment(text.strip(), end=False)
+    except ValueError as error:
         raise RecordDamaged(f"a record's date is {text[:40]!r}") from error
     if not (moment.year >= _FIRST_YEAR and moment <= latest):
         raise RecordDamaged(f"a record's date can't be: {text[:40]}")
