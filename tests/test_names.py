@@ -16,19 +16,14 @@ NO_NOUN = frozenset({"util", "utils", "misc", "common", "helper", "helpers"})
 # What is still to be renamed. An entry may only go or become smaller.
 SEVERAL_CLASSES: Mapping[str, frozenset[str]] = {
     "Bar": frozenset({"serve/bars.py", "serve/diff.py"}),
-    "Block": frozenset({"archive/foreign/plain.py", "serve/picture.py"}),
     "Body": frozenset({"desk/retaining.py", "extract/body.py", "fetch/body.py"}),
     "Found": frozenset({"desk/comparison.py", "model/source.py"}),
     "History": frozenset({"engines/sql/ledger/captures.py", "model/retention.py"}),
-    "Packing": frozenset({"archive/foreign/packing.py", "serve/packing.py"}),
-    "Piece": frozenset({"archive/foreign/packing.py", "serve/marking.py"}),
     "Place": frozenset({"desk/mementos.py", "model/retention.py"}),
     "Reading": frozenset({"engines/sql/knowledge/readings.py", "model/document.py"}),
     "Tally": frozenset({"desk/comparison.py", "desk/downloading.py", "desk/retaining.py"}),
 }
 BINDINGS: Mapping[str, int] = {
-    "archive/foreign/digest.py": 1,
-    "archive/foreign/reader.py": 3,
     "cli/archive_stats.py": 2,
     "cli/diff.py": 4,
     "cli/find.py": 1,
