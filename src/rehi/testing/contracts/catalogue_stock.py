@@ -72,9 +72,9 @@ class StockContract:
         history(catalogue, A, "one", "two", when=10)
         history(catalogue, A, "older", when=0)
         history(catalogue, B, "single")
-        (found,) = catalogue.histories({source.id: parse_rule("last 2")}, after=0, limit=9)
-        assert (found.resource_id, found.source_id) == (catalogue.resource_id(A), source.id)
-        assert [version.taken_at for version in found.versions] == [at(1), at(11), at(12)]
+        (kept,) = catalogue.histories({source.id: parse_rule("last 2")}, after=0, limit=9)
+        assert (kept.resource_id, kept.source_id) == (catalogue.resource_id(A), source.id)
+        assert [version.taken_at for version in kept.versions] == [at(1), at(11), at(12)]
         more = catalogue.histories({source.id: Rule(references=True)}, after=0, limit=9)
         assert [len(one.versions) for one in more] == [3, 1]
         assert catalogue.histories({source.id: Rule(references=True)}, after=more[0].resource_id, limit=9) == more[1:]
@@ -174,8 +174,8 @@ class StockContract:
     def test_what_is_remembered_of_bytes_names_their_versions(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
         history(catalogue, B, "one", when=5)
-        found = catalogue.histories_of([catalogue.resource_id(A)])[0].versions
-        (one,) = catalogue.describe_bodies({found[0].blob_id: "last 1"})
+        versions = catalogue.histories_of([catalogue.resource_id(A)])[0].versions
+        (one,) = catalogue.describe_bodies({versions[0].blob_id: "last 1"})
         assert (one.digest, one.size, one.rule, one.versions) == (digest_of("one"), 3, "last 1", 2)
         assert [(place.url, place.at, place.status, place.media_type) for place in one.places] == [
             (A, at(1), 200, "text/html"),
@@ -183,7 +183,7 @@ class StockContract:
         ]
         assert one.places[0].record == RecordRef("a.warc.gz", 1000, 100)
         bury(catalogue, [one])
-        assert catalogue.describe_bodies({found[0].blob_id: "last 1"}) == []
+        assert catalogue.describe_bodies({versions[0].blob_id: "last 1"}) == []
 
     def test_the_inventory_says_what_must_be_there_and_what_was_dropped(self, catalogue: Catalogue) -> None:
         assert (catalogue.known_files(), catalogue.last_body(), catalogue.sample_bodies(5)) == ([], 0, [])
