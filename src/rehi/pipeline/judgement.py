@@ -29,19 +29,14 @@ from rehi.errors import (
 from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
 from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
 from rehi.model.host import Probe
+from rehi.model.http import MISSING, NOT_MODIFIED, OVERLOADED, PARTIAL, PERMANENT_REDIRECTS, REDIRECTS
 from rehi.model.problem import Problem, Stage
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, HostLease, Outcome, Visit, Visited, VisitTask
-from rehi.pipeline.courtesy import OVERLOADED
 from rehi.ports import Ledger
 from rehi.settings import Settings
 from rehi.sources import is_visitable, normalise
 
-NOT_MODIFIED = 304
-PARTIAL = 206  # though no part was asked for
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-PERMANENT = frozenset({301, 308})
-MISSING = frozenset({404, 410})
 A_PAGE = "a web page came where a dataset was promised"
 GONE_LEAST = 2  # failures before this one: a single look is no proof
 
@@ -226,7 +221,7 @@ class Judge:
             host_history=self._histories.get(host_id, item.lease.history),
         )
         self._histories[host_id] = plan.host_history
-        moved = answer.status in PERMANENT
+        moved = answer.status in PERMANENT_REDIRECTS
         return Visited(
             url=visit.url,
             at=visit.started_at,

@@ -44,8 +44,8 @@ def _kept(visited: Visited) -> Visited:
 def _history(catalogue: Catalogue, url: str = A) -> list[tuple[int, float, str]]:
     """Number, moment and bytes of each version in the order of time."""
     names = {digest_of(name): name for name in ("one", "two", "three")}
-    found = catalogue.versions(url)
-    return [(v.number, (v.taken_at - at(0)).total_seconds(), names[v.digest]) for v in found]
+    versions = catalogue.versions(url)
+    return [(v.number, (v.taken_at - at(0)).total_seconds(), names[v.digest]) for v in versions]
 
 
 class BackfillContract:
@@ -90,9 +90,9 @@ class BackfillContract:
         assert catalogue.document(A).changed_at == at(9)
         again = catalogue.versions(A)[2]
         assert (again.record, again.body) == (RecordRef("a.warc.gz", 9000, 100), catalogue.versions(A)[0].body)
-        found = [(seen.digest, seen.outcome) for seen in catalogue.captures(CaptureFilter(url=A))]
+        captures = [(seen.digest, seen.outcome) for seen in catalogue.captures(CaptureFilter(url=A))]
         one, two = digest_of("one"), digest_of("two")
-        assert found == [
+        assert captures == [
             (one, Outcome.NEW), (one, Outcome.UNCHANGED), (two, Outcome.NEW), (one, Outcome.NEW), (one, Outcome.UNCHANGED),
         ]  # fmt: skip
         counts = catalogue.source(source.id).counts
@@ -127,8 +127,8 @@ class BackfillContract:
             url = f"http://a.ee/{number}"
             for index in order:
                 _record(catalogue, came(url, bodies[index], index + 1))
-            found = catalogue.captures(CaptureFilter(url=url))
-            assert [seen.digest for seen in found] == [digest_of(body) for body in bodies]
+            captures = catalogue.captures(CaptureFilter(url=url))
+            assert [seen.digest for seen in captures] == [digest_of(body) for body in bodies]
             assert catalogue.document(url).changed_at == at(5)
 
     def test_visits_of_one_batch_are_taken_in_the_order_of_time(self, catalogue: Catalogue) -> None:
@@ -191,6 +191,6 @@ class BackfillContract:
     def test_versions_are_given_in_the_order_of_time(self, catalogue: Catalogue) -> None:
         for when in (5, 3, 9, 1):
             _record(catalogue, came(A, str(when), when))
-        found: list[Version] = list(catalogue.versions(A))
-        assert [version.taken_at for version in found] == [at(1), at(3), at(5), at(9)]
-        assert [version.number for version in found] == [4, 2, 1, 3]
+        versions: list[Version] = list(catalogue.versions(A))
+        assert [version.taken_at for version in versions] == [at(1), at(3), at(5), at(9)]
+        assert [version.number for version in versions] == [4, 2, 1, 3]

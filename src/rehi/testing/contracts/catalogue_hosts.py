@@ -83,9 +83,9 @@ class HostsContract:
         assert lease_one(catalogue, 60).robots == lost
         (facts,) = catalogue.host("a.ee", now=at(60))
         assert (facts.robots_status, facts.robots_failing_since) == (503, at(3))
-        found = Robots(status=200, text="", fetched_at=at(70))
-        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id, robots=found)], worker="one", now=at(70))
-        assert lease_one(catalogue, 121).robots == found
+        robots = Robots(status=200, text="", fetched_at=at(70))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id, robots=robots)], worker="one", now=at(70))
+        assert lease_one(catalogue, 121).robots == robots
         (facts,) = catalogue.host("a.ee", now=at(122))
         assert facts.robots_failing_since is None
 
@@ -213,12 +213,12 @@ class HostsContract:
 
     def test_a_host_is_found_on_all_ports_unless_one_is_given(self, catalogue: Catalogue) -> None:
         add(catalogue, A, "https://a.ee/", "https://a.ee:8443/", "http://aa.ee/", "http://www.a.ee/", "http://a.eex/")
-        found = {
+        hosts = {
             name: [facts.row.origin for facts in catalogue.host(name, now=at(0))]
             for name in ("a.ee", "A.EE", "a.ee:8443", "https://a.ee", "https://a.ee/")
         }
         every = ["http://a.ee", "https://a.ee", "https://a.ee:8443"]
-        assert found == {
+        assert hosts == {
             "a.ee": every, "A.EE": every, "a.ee:8443": every[2:], "https://a.ee": every[1:2], "https://a.ee/": every[1:2],
         }  # fmt: skip
         for pattern in ("a%", "_.ee", ""):

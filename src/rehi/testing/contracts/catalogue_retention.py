@@ -182,8 +182,8 @@ class RetentionContract:
     def test_what_is_remembered_of_bytes_names_their_versions(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
         history(catalogue, B, "one", when=5)
-        found = catalogue.histories(resources=[catalogue.document(A).resource_id])[0].versions
-        (one,) = catalogue.describe_bodies({found[0].blob_id: "last 1"})
+        versions = catalogue.histories(resources=[catalogue.document(A).resource_id])[0].versions
+        (one,) = catalogue.describe_bodies({versions[0].blob_id: "last 1"})
         assert (one.digest, one.size, one.rule, one.versions) == (digest_of("one"), 3, "last 1", 2)
         assert [(place.url, place.at, place.status, place.media_type) for place in one.places] == [
             (A, at(1), 200, "text/html"),
@@ -191,7 +191,7 @@ class RetentionContract:
         ]
         assert one.places[0].record == RecordRef("a.warc.gz", 1000, 100)
         prune(catalogue, [one])
-        assert catalogue.describe_bodies({found[0].blob_id: "last 1"}) == []
+        assert catalogue.describe_bodies({versions[0].blob_id: "last 1"}) == []
 
     def test_the_ledger_says_what_must_be_there_and_what_was_pruned(self, catalogue: Catalogue) -> None:
         assert (catalogue.known_files(), list(catalogue.bodies()), catalogue.sample_bodies(5)) == ([], [], [])

@@ -52,8 +52,8 @@ class VisitsContract:
         )  # fmt: skip
         catalogue.note([torn])
         catalogue.note([replace(torn, first_at=at(5), last_at=at(5))])
-        (found,), total = catalogue.problems(stage=Stage.ARCHIVE, page=Page())
-        assert (total, found.count, found.first_at, found.last_at) == (1, 2, at(1), at(5))
+        (problem,), total = catalogue.problems(stage=Stage.ARCHIVE, page=Page())
+        assert (total, problem.count, problem.first_at, problem.last_at) == (1, 2, at(1), at(5))
 
     def test_a_new_body_makes_a_version(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
@@ -92,10 +92,10 @@ class VisitsContract:
     def test_versions_are_counted_and_old_bytes_may_come_back(self, catalogue: Catalogue) -> None:
         record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
         record(catalogue, [came(A, "one", 3)], [], worker="one", now=at(3))
-        found = catalogue.versions(A)
-        assert [version.number for version in found] == [1, 2, 3]
-        assert found[2].body == found[0].body
-        assert found[2].record == RecordRef("a.warc.gz", 3000, 100)
+        versions = catalogue.versions(A)
+        assert [version.number for version in versions] == [1, 2, 3]
+        assert versions[2].body == versions[0].body
+        assert versions[2].record == RecordRef("a.warc.gz", 3000, 100)
 
     def test_the_first_place_of_bytes_wins(self, catalogue: Catalogue) -> None:
         record(catalogue, [came(A, "same", 1)], [], worker="one", now=at(1))
