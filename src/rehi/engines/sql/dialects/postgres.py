@@ -95,10 +95,10 @@ class PostgresDialect:
         if _state_of(original) == _DISK_FULL:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
         lines = [line.strip() for line in str(original).splitlines() if line.strip()]
-        said = lines[0] if lines else type(original).__name__
+        reason = lines[0] if lines else type(original).__name__
         if self._url.password:
-            said = said.replace(str(self._url.password), "***")
-        return EngineError(f"the catalogue {self.where()} can't be used: {said}")
+            reason = reason.replace(str(self._url.password), "***")
+        return EngineError(f"the catalogue {self.where()} can't be used: {reason}")
 
     def may_retry(self, cause: BaseException) -> bool:
         """After a deadlock, the other transaction has gone on and is done."""

@@ -40,10 +40,10 @@ def let_be_due(database: Database, *, source_id: int | None, host_name: str, url
 def _let_be_due(connection: Connection, hosts: Sequence[int], which: Sequence[ColumnElement[bool]], at: int) -> int:
     there = [resource.c.host_id.in_(hosts), *which]
     counted = select(resource.c.host_id, func.count().label("n")).where(*there).group_by(resource.c.host_id)
-    found = {row.host_id: row.n for row in connection.execute(counted)}
+    counts = {row.host_id: row.n for row in connection.execute(counted)}
     # What is due already keeps its place; locked in the order in which those who record visits do.
     later = select(resource.c.id).where(*there, or_(resource.c.due_at.is_(None), resource.c.due_at > at))
     later = later.order_by(resource.c.id).with_for_update(key_share=True)
     connection.execute(update(resource).where(resource.c.id.in_(later)).values(due_at=at))
-    wake_together(connection, found, at)
-    return sum(found.values())
+    wake_together(connection, counts, at)
+    return sum(counts.values())

@@ -52,12 +52,12 @@ def take_hosts(
     while len(taken) < hosts:
         ready = dialect.ready_hosts(connection, now=now, limit=hosts - len(taken))
         # Counted, not random: no two leases of a host ever have the same token.
-        found = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
-        if not found:
+        tokens = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
+        if not tokens:
             break  # none is ready, or others are just taking the groups of all that are
-        _TAKE.run(connection, [(row.id, token, worker, until) for row, token in found.items()])
-        hold_groups(connection, {row.pace_group: token for row, token in found.items() if row.pace_group}, until=until)
-        taken |= {row.id: token for row, token in found.items()}
+        _TAKE.run(connection, [(row.id, token, worker, until) for row, token in tokens.items()])
+        hold_groups(connection, {row.pace_group: token for row, token in tokens.items() if row.pace_group}, until=until)
+        taken |= {row.id: token for row, token in tokens.items()}
     return taken
 
 
