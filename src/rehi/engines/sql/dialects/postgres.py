@@ -21,10 +21,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
-from rehi.engines.sql.statements.arrays import array_of
-from rehi.engines.sql.statements.driver import execute, fetch_all
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import HEAD, tail_of
+from rehi.engines.sql.statements.bulk import SelectMany
+from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
+from rehi.engines.sql.statements.values import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds

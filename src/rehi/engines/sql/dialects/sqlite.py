@@ -16,8 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from rehi.engines.sql.dialects.checkpoint import LOG_BYTES, Checkpoints
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
 from rehi.engines.sql.dialects.turn import Turn
+from rehi.engines.sql.statements.bulk import SelectMany
 from rehi.engines.sql.statements.driver import fetch_all
-from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.tables import resource
 from rehi.errors import DiskFull, EngineError, UserError
 

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import host_is, wake_together
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.moment import to_micros
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import to_micros
 from rehi.engines.sql.tables import host, resource
 
 _HOSTS = 200  # in one transaction, so that those who record visits meanwhile wait for a second, not for a minute

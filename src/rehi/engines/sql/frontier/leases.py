@@ -13,10 +13,9 @@ from rehi.engines.sql.frontier.hosts import postpone_hosts
 from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
 from rehi.engines.sql.frontier.pace_groups import free_groups, hold_groups, renew_groups
 from rehi.engines.sql.ledger.files import to_ref
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros
-from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.host import Probe
 from rehi.model.retention import parse_rule

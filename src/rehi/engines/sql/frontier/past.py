@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select, text
 
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
 from rehi.engines.sql.ledger.files import to_ref
-from rehi.engines.sql.statements.batches import execute_for_each, select_in_chunks
-from rehi.engines.sql.statements.moment import from_micros, to_micros
+from rehi.engines.sql.statements.driver import execute_for_each, select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import file, version, visit
 from rehi.model.resource import Correction, PastVersion, PastVisit, ResourcePast
 from rehi.model.visit import Outcome

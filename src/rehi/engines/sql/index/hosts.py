@@ -11,8 +11,7 @@ from sqlalchemy import Connection, Select, case, func, or_, select
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import host_is
 from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
-from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group, resource, robots, visit
 from rehi.model.host import HostFacts, HostRow, HostTimes, VisitRow
 from rehi.model.listing import Page

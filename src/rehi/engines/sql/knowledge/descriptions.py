@@ -11,8 +11,8 @@ from sqlalchemy import Connection, select
 from rehi.engines.sql.knowledge.entities import LEMMA
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, to_facts
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import maybe_from_micros
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import maybe_from_micros
 from rehi.engines.sql.tables import document, entity, facet, file, form, mention, reading, resource, version
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Version

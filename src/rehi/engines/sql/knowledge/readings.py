@@ -9,10 +9,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from rehi.engines.sql.ledger.files import File, keep_files, place_of, to_ref
-from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import folded, storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import SelectMany, Upsert
+from rehi.engines.sql.statements.values import folded, storable, to_micros
 from rehi.engines.sql.tables import facet, file, part, reading, term
 from rehi.model.work import NewReading, ReadingFacts, ReadingKey
 
