@@ -41,7 +41,7 @@ def test_a_moment_is_written_in_utc_and_in_whole_seconds() -> None:
     assert format_http_date(there) == "Sun, 06 Nov 1994 08:49:37 GMT"
 
 
-@given(st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))
+@given(st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))  # noqa: DTZ001
 def test_what_is_written_can_be_read(moment: datetime) -> None:
     assert parse_http_date(format_http_date(moment)) == moment.replace(microsecond=0)
 
