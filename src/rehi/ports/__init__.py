@@ -6,7 +6,17 @@ One engine may stand behind several ports, as the SQL catalogue does behind most
 
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
-from rehi.ports.graph import DescribedPage, Graph, GraphChange, QueryAnswer, QueryLimits, ReplaceGraph, ReplaceSubject
+from rehi.ports.graph import (
+    DescribedPage,
+    Graph,
+    GraphChange,
+    GraphContext,
+    QueryAnswer,
+    QueryLimits,
+    ReplaceGraph,
+    ReplaceSubject,
+    Topic,
+)
 from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
 from rehi.ports.knowledge import Knowledge
 from rehi.ports.looking import Index
@@ -23,6 +33,7 @@ __all__ = [
     "Frontier",
     "Graph",
     "GraphChange",
+    "GraphContext",
     "Hosts",
     "Index",
     "Inventory",
@@ -37,6 +48,7 @@ __all__ = [
     "ShelfEngine",
     "Sources",
     "Stock",
+    "Topic",
     "Updates",
     "Workers",
 ]

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
-from rehi.model.work import Claim, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
+from rehi.model.work import Claim, NewReading, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
 
 
 class Knowledge(Protocol):
@@ -40,6 +41,15 @@ class Knowledge(Protocol):
 
     def reading_of(self, resource_id: int) -> ReadingFacts | None:
         """Return the reading that a resource's document shows; None before it was read."""
+
+    def reading(self, reading_id: int) -> ReadingFacts:
+        """Return a reading, whether a document shows it or not; NotFound if there is none."""
+
+    def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
+        """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
+
+    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
+        """Return the parts and the tables of the document that a resource shows."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""

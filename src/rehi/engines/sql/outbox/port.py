@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.outbox.rows import delete_work, put_work
+from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
 from rehi.engines.sql.statements.batches import chunks, select_in_chunks
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import span, to_micros
@@ -40,7 +40,15 @@ class SqlOutbox:
 
     def put(self, kind: str, subjects: Iterable[int]) -> None:
         """Put work there; always as new rows, since somebody may be busy with what was there before."""
-        self.database.write(lambda connection: put_work(connection, kind, subjects))
+        wanted = list(subjects)
+
+        def work(connection: Connection) -> None:
+            if kind == READ:
+                put_owned_work(connection, kind, _owners(connection, wanted))
+            else:
+                put_work(connection, kind, wanted)
+
+        self.database.write(work)
 
     def put_all(self, kinds: Iterable[str]) -> int:
         """Put everything of these kinds there, whatever was done before, and return how much that is."""
@@ -136,6 +144,14 @@ def count_work(connection: Connection) -> dict[str, int]:
     """Return how much waits of each kind of work."""
     rows = connection.execute(select(outbox.c.kind, func.count().label("n")).group_by(outbox.c.kind))
     return {row.kind: row.n for row in rows}
+
+
+def _owners(connection: Connection, versions: Sequence[int]) -> list[tuple[int, str]]:
+    """Return versions with the workers in whose folders their bytes lie; empty where everybody can read them."""
+    query = select(version.c.id, file.c.owner).join(blob, blob.c.id == version.c.blob_id)
+    query = query.join(file, file.c.id == blob.c.file_id)
+    rows = select_in_chunks(connection, versions, lambda part: query.where(version.c.id.in_(part)))
+    return [(row.id, row.owner) for row in rows]
 
 
 def _free(at: int) -> Select[Any]:
