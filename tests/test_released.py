@@ -99,11 +99,7 @@ def check_catalogue(house: House, old: Facts) -> None:
     catalogue = house.catalogue
     rows, _ = catalogue.documents(DocumentFilter(), Page(limit=1_000))
     assert {(row.url, row.state, row.status) for row in rows} == old["resources"]
-    documents = {
-        (row.url, row.title, row.language, row.media_type, row.names)
-        for row in rows
-        if is_read(house, row)
-    }
+    documents = {(row.url, row.title, row.language, row.media_type, row.names) for row in rows if is_read(house, row)}
     assert documents == old["documents"]
     mentions = {
         (row.url, name.key.kind, name.key.slug, name.count)
