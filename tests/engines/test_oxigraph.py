@@ -155,7 +155,7 @@ def test_killed_readers_are_replaced(store: OxigraphStore) -> None:
         readers = _readers(os.getpid())
         for pid in readers:
             os.kill(pid, signal.SIGKILL)
-        wait_until(lambda readers=readers: not any(map(_runs, readers)), what="the readers are dead")
+        _wait_for_the_end(readers)
     assert values(store, COUNT) == ["0"]
 
 
@@ -331,7 +331,7 @@ def test_readers_die_with_their_parent_idle_or_at_work(folder: Path) -> None:
         assert len(readers) == 2
         wait_until(lambda: _at_work(parent.pid, {}), what="one of them is at work")
         parent.kill()
-    wait_until(lambda: not any(_runs(pid) for pid in readers), what="the readers are dead")
+    _wait_for_the_end(readers)
 
 
 def test_a_reader_starts_with_little_work(folder: Path) -> None:
@@ -384,6 +384,10 @@ def _spent(parent: int) -> dict[int, float]:
 def _at_work(parent: int, before: dict[int, float]) -> list[int]:
     """The readers that have spent time on a query since then; a start takes a tenth of a second."""
     return [pid for pid, spent in _spent(parent).items() if spent - before.get(pid, 0.5) > 0.3]
+
+
+def _wait_for_the_end(readers: set[int]) -> None:
+    wait_until(lambda: not any(map(_runs, readers)), what="the readers are dead")
 
 
 def _runs(pid: int) -> bool:

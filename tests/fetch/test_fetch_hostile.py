@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -190,7 +191,7 @@ def _doing(misbehaviour: Misbehaviour, stopping: threading.Event) -> Reply:
 def test_the_practice_webs_bad_servers_are_told_apart(server: RawServer, visit: Visiting, name: str) -> None:
     stopping = threading.Event()
     server.replies["/"] = _doing(ALL[name], stopping)
-    hasty = {"timeout": 1.5, "stall_timeout": 1.0} if EXPECTED.get(name, TimedOut) is TimedOut else {}
+    hasty: dict[str, Any] = {"timeout": 1.5, "stall_timeout": 1.0} if EXPECTED.get(name, TimedOut) is TimedOut else {}
     ended = visit(server.url("/"), max_bytes=10_000_000, **hasty)
     stopping.set()
     assert ended.seconds < PATIENCE / 2
