@@ -19,6 +19,7 @@ from sqlalchemy import create_engine, text
 
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.workers import describe_anew
 from rehi.settings import Settings
 from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.snapshot import is_read
@@ -84,8 +85,7 @@ def test_a_released_folder_opens_goes_on_and_has_lost_nothing(released: tuple[Se
         check_catalogue(house, old)
         check_bytes_and_texts(house, old)
         if not (settings.data / "graph").exists():  # the one with the dump comes without: it is made from the catalogue
-            for kind in ("resource", "entity"):
-                house.catalogue.put(kind)
+            describe_anew(house)
         with house.working() as harvest:
             harvest.run(until_idle=True, stopped=lambda: False)
         totals = house.catalogue.totals(now=house.catalogue.clock())

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect, text
 from rehi.engines.sql import open_catalogue
 from rehi.engines.sql.catalogue import _dialect_of
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.statements.text import key_of
+from rehi.engines.sql.statements.values import key_of
 from rehi.engines.sql.tables import metadata
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, Page

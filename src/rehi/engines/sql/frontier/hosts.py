@@ -9,12 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, update
 
 from rehi.engines.sql.frontier.pace_groups import leave_groups
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert, newest
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import key_of, storable, to_micros
 from rehi.engines.sql.tables import host, probe, robots
 from rehi.model.work import HostProfile, HostRelease
 

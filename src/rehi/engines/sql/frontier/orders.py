@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, case, select, update
 
 from rehi.engines.sql.frontier.hosts import postpone_hosts
-from rehi.engines.sql.statements.moment import from_micros, span, to_micros
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.bulk import Upsert, newest
+from rehi.engines.sql.statements.values import from_micros, span, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group
 from rehi.errors import NotFound
 from rehi.model.host import NO_ORDERS, HostOrders

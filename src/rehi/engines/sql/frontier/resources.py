@@ -12,10 +12,8 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import NewResource
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import maybe_from_micros, maybe_to_micros, to_due
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import storable, tail_of
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.values import maybe_from_micros, maybe_to_micros, storable, tail_of, to_due
 from rehi.engines.sql.tables import resource
 from rehi.model.resource import ResourceChange, ResourceState
 from rehi.model.version import Digest

@@ -29,9 +29,9 @@ from rehi.engines.sql.ledger.files import File, keep_files, place_of
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import put_work
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import from_micros, to_due, to_micros
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
 from rehi.engines.sql.tables import visit
 from rehi.engines.sql.workers.updates import add_to_share
 from rehi.model.problem import Stage

@@ -15,8 +15,7 @@ from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
 from rehi.engines.sql.knowledge.entities import LEMMA, key_bytes
 from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
-from rehi.engines.sql.statements.moment import maybe_from_micros
-from rehi.engines.sql.statements.text import folded, storable
+from rehi.engines.sql.statements.values import folded, maybe_from_micros, storable
 from rehi.engines.sql.tables import document, entity, form, host, mention, reading, resource, term
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, func, select
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import Upsert
 from rehi.engines.sql.tables import tally
 
 HOUSE = 0  # the source id that stands for all of them

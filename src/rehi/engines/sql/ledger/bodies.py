@@ -10,11 +10,8 @@ from sqlalchemy import Connection, Select, select
 
 from rehi.engines.sql.ledger.files import File, place_of
 from rehi.engines.sql.outbox.rows import put_owned_work
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert
+from rehi.engines.sql.statements.values import from_micros, storable, to_micros
 from rehi.engines.sql.tables import blob, file, version
 from rehi.model.resource import NewVersion
 from rehi.model.version import Digest, RecordRef, Version

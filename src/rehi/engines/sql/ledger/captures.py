@@ -14,9 +14,8 @@ from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import host_is
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.text import HEAD, storable
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import HEAD, from_micros, storable, to_micros
 from rehi.engines.sql.tables import file, host, resource, version, visit
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.version import RecordRef, Version

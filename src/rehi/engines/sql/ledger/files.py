@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from rehi.engines.sql.statements.text import key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert, larger
+from rehi.engines.sql.statements.bulk import Upsert, larger
+from rehi.engines.sql.statements.values import key_of, storable
 from rehi.engines.sql.tables import file
 from rehi.model.version import RecordRef
 

@@ -8,11 +8,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select
 
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.bulk_delete import BulkDelete
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.text import key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert, larger, newest
+from rehi.engines.sql.statements.bulk import BulkDelete, Upsert, larger, newest
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import problem
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, ProblemClass, ProblemKey, Stage

@@ -11,10 +11,9 @@ from sqlalchemy import Connection, Select, func, select, text, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.outbox.rows import put_owned_work, put_work
-from rehi.engines.sql.statements.batches import chunks, select_in_chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import span, to_micros
-from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.statements.bulk import BulkUpdate
+from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.values import span, storable, to_micros
 from rehi.engines.sql.tables import blob, file, outbox, version
 from rehi.errors import EngineError
 from rehi.model.work import Claim

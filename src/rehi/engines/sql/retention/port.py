@@ -13,11 +13,9 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.files import keep_files
 from rehi.engines.sql.ledger.holdings import count_bodies
-from rehi.engines.sql.statements.batches import chunks, select_in_chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import key_of, storable
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import blob, outbox, problem, resource, source, version
 from rehi.engines.sql.tables import file as files
 from rehi.errors import NotFound
