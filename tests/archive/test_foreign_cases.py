@@ -13,6 +13,7 @@ def test_just_the_whole_answers_come_out_and_damage_is_said(case: ArchiveCase) -
     assert READERS["rehi"](case.content) == (case.answers, case.damaged)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the shims that FastWARC brings
 @pytest.mark.parametrize("reader", [name for name in READERS if name != "rehi"])
 def test_the_others_are_asked_in_the_right_way(reader: str) -> None:
     plain, members, *_ = SOUND
