@@ -35,7 +35,7 @@ from rehi.settings import ArchiveSettings, Settings
 if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.model.document import Reading
-    from rehi.model.work import ReadingFacts
+    from rehi.model.work import ShownReading
     from rehi.pipeline import Harvest
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
@@ -185,23 +185,23 @@ class House:
         What another worker has derived and only it can read is made again from the archive; LiesElsewhere if the bytes
         are not here either.
         """
-        facts = self.catalogue.reading_of(resource_id)
-        if facts is None or facts.derived is None:
+        shown = self.catalogue.shown_reading(resource_id)
+        if shown.facts.derived is None:
             raise NotFound(f"document {resource_id} has not been read")
         try:
-            return self.derived.read(facts.derived)
+            return self.derived.read(shown.facts.derived)
         except RecordMissing:
-            return self._read_again(resource_id, facts)
+            return self._read_again(shown)
 
-    def _read_again(self, resource_id: int, facts: ReadingFacts) -> Reading:
+    def _read_again(self, shown: ShownReading) -> Reading:
         from rehi.pipeline.reading import current_recipe, read_again
 
-        task = self.catalogue.read_task_of(resource_id)
+        facts, task = shown.facts, shown.task
         if not self.archive.holds(task.body):
             owners = {known.name: known.owner for known in self.catalogue.known_files()}
             derived = facts.derived.file if facts.derived else ""
             owner = owners.get(derived) or owners.get(task.body.file) or "another worker"
-            raise LiesElsewhere(f"the text of document {resource_id} lies with the worker {owner}: ask there")
+            raise LiesElsewhere(f"the text of document {task.resource_id} lies with the worker {owner}: ask there")
         work = self.settings.work
         again = self.readers.submit(read_again, self.archive_opener, task, work, current_recipe(work))
         return again.result()
@@ -328,13 +328,11 @@ class House:
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
         from rehi.errors import ObjectDiffers, StoreUnreachable
-        from rehi.model.problem import Problem, Stage
+        from rehi.model.problem import Problem, ProblemKey, Stage
 
-        for kind in (StoreUnreachable, ObjectDiffers):
-            if not isinstance(error, kind):
-                self.catalogue.strike_out(Stage.ARCHIVE, [file], code=kind.code)
-        if error is not None:
-            self.catalogue.note([Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())])
+        others = (kind for kind in (StoreUnreachable, ObjectDiffers) if not isinstance(error, kind))
+        problems = [] if error is None else [Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())]
+        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, kind.code) for kind in others])
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

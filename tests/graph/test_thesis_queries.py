@@ -193,7 +193,7 @@ def test_the_names_on_a_page_are_those_that_it_mentions(store: OxigraphStore) ->
 
 def test_all_of_a_kind_are_listed_each_mention_once(store: OxigraphStore) -> None:
     solutions = rows(store, ALL_PLACES)
-    expected = sum(key.kind is NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
+    expected = sum(key.kind == NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
     assert len(solutions) == expected
     assert solutions == sorted(solutions, key=lambda row: (row["name"], row["webpage"]))
 

@@ -106,7 +106,7 @@ def test_a_family_name_alone_is_found_again_in_any_case() -> None:
     ],
 )
 def test_people_have_given_and_family_names(code: str, text: str, given_name: str, family: str) -> None:
-    people = [mention for mention in names(code, text) if mention.kind is NameKind.PERSON]
+    people = [mention for mention in names(code, text) if mention.kind == NameKind.PERSON]
     assert [(mention.given, mention.family) for mention in people] == [(given_name, family)]
 
 
@@ -126,7 +126,7 @@ def test_a_month_is_no_place() -> None:
 
 def test_a_name_across_a_line_break_is_whole() -> None:
     text = "Raamatukogu avamisel peeti kõnesid ja sellele vaatas pealt ka Katrin\nPaio, kes oli tulnud linnast."
-    people = [mention for mention in names("et", text) if mention.kind is NameKind.PERSON]
+    people = [mention for mention in names("et", text) if mention.kind == NameKind.PERSON]
     assert [(mention.surface, mention.name) for mention in people] == [("Katrin\nPaio", "Katrin Paio")]
 
 

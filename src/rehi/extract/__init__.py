@@ -9,15 +9,17 @@ from typing import BinaryIO, cast
 
 from rehi.builtin import find, load_place
 from rehi.errors import NotText, RehiError, Unreadable
-from rehi.extract.body import Body, bare_type, charset_of
+from rehi.extract.body import Body, charset_of
 from rehi.extract.characters import clean
 from rehi.extract.sniff import sniff
 from rehi.model.document import Document
+from rehi.model.media import Syntax, by_name
 
 Reader = Callable[[Body], Document]
 
 VERSION = 1  # of how bytes are read; readings of another version are out of date
-_UNREAD = {"image/svg+xml", "text/css", "text/javascript", "text/ecmascript"}  # no names in these
+# The readers of types that have none of their own, by how they are written.
+_BY_SYNTAX = {Syntax.XML: "+xml", Syntax.JSON: "+json", Syntax.TEXT: "text/*", Syntax.HTML: "text/html"}
 
 
 def extract(body: BinaryIO, *, url: str, media_type: str, size: int, max_text: int) -> Document:
@@ -28,10 +30,15 @@ def extract(body: BinaryIO, *, url: str, media_type: str, size: int, max_text: i
     try:
         return _finish(_read(job), max_text)
     except Unreadable:
-        if bare_type(media_type) != "text/plain" or true_type == "application/pdf":
+        if by_name(media_type).name != "text/plain" or true_type == "application/pdf":
             raise
     # Taken for more than it said it was, and that failed: it is a text at least.
     return _finish(_read(replace(job, media_type="text/plain")), max_text)
+
+
+def has_reader(media_type: str) -> bool:
+    """Whether bytes of this type can be read."""
+    return _reader(media_type) is not None
 
 
 def hint_of(url: str, media_type: str) -> str:
@@ -66,12 +73,17 @@ def _finish(document: Document, max_text: int) -> Document:
 
 @cache
 def _reader(media_type: str) -> Reader | None:
-    """The reader of a type, of its kind of syntax, or of texts in general."""
-    if media_type in _UNREAD or media_type.endswith("javascript"):
-        return None
-    _, plus, syntax = media_type.rpartition("+")
-    family = media_type.partition("/")[0] + "/*"
-    for name in (media_type, plus + syntax if plus else "", family):
+    """Return the reader of a type, of its syntax, or of its family; None if there is none."""
+    row = by_name(media_type)
+    names = [media_type, row.name]
+    if row.has_words or not row.is_text:  # styles, scripts and drawings are texts, but for no people
+        _, plus, suffix = media_type.rpartition("+")
+        names += [
+            _BY_SYNTAX.get(row.syntax, ""),
+            f"{plus}{suffix}" if plus else "",
+            media_type.partition("/")[0] + "/*",
+        ]
+    for name in names:
         if name and (place := find("format", name)) is not None:
             return cast("Reader", load_place(place))
     return None

@@ -171,8 +171,8 @@ def _told(elements: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 def _language(tree: Any) -> str:
     root = tree.document.first_element_child
-    found = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
-    return found.replace("_", "-").lower() if _LANGUAGE.fullmatch(found) else ""
+    language = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
+    return language.replace("_", "-").lower() if _LANGUAGE.fullmatch(language) else ""
 
 
 def _first_heading(tree: Any) -> str:
@@ -182,8 +182,8 @@ def _first_heading(tree: Any) -> str:
 
 def _base(elements: Sequence[Any], url: str) -> str:
     """The address to which the links are relative: what the first base element with one says, or the page's own."""
-    said = next((href for base in elements if (href := base.getattr("href")) is not None), "")
-    return absolute(url, said) or url
+    base_url = next((href for base in elements if (href := base.getattr("href")) is not None), "")
+    return absolute(url, base_url) or url
 
 
 def _hrefs(elements: Sequence[Any]) -> Iterator[str]:

@@ -65,8 +65,12 @@ class Judge:
     def keep(self, finished: Sequence[Finished], *, price: float, now: datetime) -> list[Visited]:
         """Append every answer worth keeping, sync once, and say what each visit came to."""
         self._price = price
-        known = self.ledger.find_body({item.visit.answer.digest for item in finished if item.visit.answer})
-        bodies = {digest: body for digest, body in known.items() if self.archive.holds(body)}
+        known = self.ledger.find_bodies({item.visit.answer.digest for item in finished if item.visit.answer})
+        bodies = {
+            digest: body.place
+            for digest, body in known.items()
+            if body.pruned is None and self.archive.holds(body.place)
+        }
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
         return visited
@@ -77,9 +81,10 @@ class Judge:
 
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
-        found = list(self.archive.recover(self.ledger.known_end))
-        self.ledger.note([complaint(item, now) for item in found if isinstance(item, TornPart)])
-        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, KeptVisit)])]
+        ends = {file.name: file.known_end for file in self.ledger.known_files()}
+        items = list(self.archive.recover(lambda file: ends.get(file, 0)))
+        self.ledger.note([complaint(item, now) for item in items if isinstance(item, TornPart)])
+        return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
         """A visit whose process was killed is remarked on as if it had lived."""
@@ -98,13 +103,14 @@ class Judge:
 
     def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
         """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
-        digests = {item.digest for item in kept}
-        bodies, dropped = dict(self.ledger.find_body(digests)), self.ledger.find_body(digests, dropped=True)
+        known = self.ledger.find_bodies({item.digest for item in kept})
+        bodies = {digest: body.place for digest, body in known.items() if body.pruned is None}
+        pruned = {digest: body.place for digest, body in known.items() if body.pruned is not None}
         visited = []
         for item in kept:
             if item.body is not None and not item.redirect_to:
                 bodies.setdefault(item.digest, item.body)
-            visited.append(self._enter(item, bodies.get(item.digest) or dropped.get(item.digest)))
+            visited.append(self._enter(item, bodies.get(item.digest) or pruned.get(item.digest)))
         return visited
 
     def _judge(self, item: Finished, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
-from rehi.model.work import Claim, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
+from rehi.model.work import Claim, ReadingKey, ReadResult, ReadTask, ResourceDescription, ShownReading
 
 
 class Knowledge(Protocol):
@@ -15,9 +15,6 @@ class Knowledge(Protocol):
 
     def read_tasks(self, claims: Sequence[Claim]) -> Sequence[ReadTask]:
         """Return what is to be read for claims of the kind "read", whose subjects are versions."""
-
-    def read_task_of(self, resource_id: int) -> ReadTask:
-        """Return what would be read for the document that a resource shows; NotFound if it shows none."""
 
     def find_readings(self, keys: Iterable[ReadingKey]) -> Mapping[ReadingKey, int]:
         """Return the ids of readings that were made already."""
@@ -38,8 +35,8 @@ class Knowledge(Protocol):
         A document shows the reading of its newest version that was read. Results whose tasks are done already change nothing.
         """
 
-    def reading_of(self, resource_id: int) -> ReadingFacts | None:
-        """Return the reading that a resource's document shows; None before it was read."""
+    def shown_reading(self, resource_id: int) -> ShownReading:
+        """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""
