@@ -41,9 +41,10 @@ def test_a_moment_is_written_in_utc_and_in_whole_seconds() -> None:
     assert format_http_date(there) == "Sun, 06 Nov 1994 08:49:37 GMT"
 
 
-@given(st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)))
-def test_what_is_written_can_be_read(moment: datetime) -> None:
-    assert parse_http_date(format_http_date(moment)) == moment.replace(microsecond=0)
+@given(st.integers(-30_000_000_000, 250_000_000_000))
+def test_what_is_written_can_be_read(seconds: int) -> None:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    assert parse_http_date(format_http_date(moment)) == moment
 
 
 @given(st.text(max_size=80))
