@@ -1,4 +1,4 @@
-"""Dates of HTTP are read in every form they ever had, and written in one."""
+"""Headers are read as they came; dates in every form they ever had, and written in one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.model.http import format_http_date, parse_http_date
+from rehi.model.http import find_header, format_http_date, parse_headers, parse_http_date
 
 MOMENT = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
 
@@ -51,3 +51,18 @@ def test_what_is_written_can_be_read(seconds: int) -> None:
 def test_no_text_breaks_it(text: str) -> None:
     moment = parse_http_date(text)
     assert moment is None or moment.tzinfo is UTC
+
+
+def test_headers_keep_their_order_and_spelling_and_folded_lines_are_joined() -> None:
+    headers = parse_headers(
+        [" nobody's", "Set-Cookie: a=1", "set-cookie:b=2 \t", "X-Long: one", "\ttwo", "no colon", "X: \xa0"]
+    )
+    assert headers == (
+        ("Set-Cookie", "a=1"),
+        ("set-cookie", "b=2"),
+        ("X-Long", "one two"),
+        ("no colon", ""),
+        ("X", "\xa0"),
+    )
+    assert find_header(headers, "SET-COOKIE") == "b=2"
+    assert find_header(headers, "etag") == ""
