@@ -15,6 +15,7 @@ from rehi.testing.contracts.catalogue_latecomers import LatecomersContract
 from rehi.testing.contracts.catalogue_outbox import OutboxContract
 from rehi.testing.contracts.catalogue_paces import PacesContract
 from rehi.testing.contracts.catalogue_problems import ProblemsContract
+from rehi.testing.contracts.catalogue_readings import ReadingsContract
 from rehi.testing.contracts.catalogue_sources import SourcesContract
 from rehi.testing.contracts.catalogue_stock import StockContract
 from rehi.testing.contracts.catalogue_updates import UpdatesContract
@@ -33,6 +34,7 @@ class CatalogueContract(
     LatecomersContract,
     AbsenceContract,
     OutboxContract,
+    ReadingsContract,
     IndexContract,
     StockContract,
     ProblemsContract,
