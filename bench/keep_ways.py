@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from bench.archive_ways import folder_size
+from bench.warcio_writer import open_writer
 from rehi.archive import Archive
-from rehi.archive.member import GZIP, LEVEL, pack
+from rehi.archive.member import LEVEL, pack
 from rehi.engines.folder import FolderShelf
 from rehi.model.visit import Answer, Visit
 from rehi.settings import ArchiveSettings
@@ -141,7 +142,7 @@ class Warcio:
         self._writer = self._make_writer(self._file)
 
     def _make_writer(self, file: BinaryIO) -> Any:
-        return _equal_writer(file)
+        return open_writer(file, level=LEVEL)
 
     def keep(self, batch: Sequence[Visit]) -> None:
         """Request and response of each."""
@@ -181,40 +182,6 @@ class WarcioDefault(Warcio):
         from warcio.warcwriter import WARCWriter
 
         return WARCWriter(file, gzip=True, warc_version="1.1")
-
-
-class _Compressed:
-    """What warcio writes a record to: one gzip member as ours are, ended by the flush that warcio ends a record with."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        from isal import isal_zlib
-
-        self._file = file
-        self._deflate = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, GZIP)
-
-    def write(self, plain: bytes) -> None:
-        """Take the next bytes of the record."""
-        self._file.write(self._deflate.compress(plain))
-
-    def flush(self) -> None:
-        """End the member; the file itself is flushed with its batch."""
-        self._file.write(self._deflate.flush())
-
-
-def _equal_writer(file: BinaryIO) -> Any:
-    """Return a writer of warcio that compresses with our compressor and digests with SHA-256."""
-    from warcio.utils import Digester
-    from warcio.warcwriter import WARCWriter
-
-    class EqualWriter(WARCWriter):  # type: ignore[misc]
-        def _write_warc_record(self, out: BinaryIO, record: Any) -> None:
-            super()._write_warc_record(_Compressed(out), record)
-
-        @staticmethod
-        def _create_digester() -> Any:
-            return Digester("sha256")
-
-    return EqualWriter(file, gzip=False, warc_version="1.1")
 
 
 def _packed(visit: Visit, answer: Answer) -> bytes:

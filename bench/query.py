@@ -111,7 +111,10 @@ def judge(size: int, times: Mapping[str, Mapping[str, float]], counts: Mapping[s
         for name, milliseconds in ours.items()
         if not name.startswith("all")
     }
-    parts |= {f"{name}: {sorted(rows)} rows by who was asked": len(rows) == 1 and 0 not in rows for name, rows in counts.items()}
+    parts |= {
+        f"{name}: {sorted(rows)} rows by who was asked": len(rows) == 1 and 0 not in rows
+        for name, rows in counts.items()
+    }
     parts[f"{size:,} statements, in place of {STATEMENTS:,}"] = size >= STATEMENTS
     return Result(
         name="query",

@@ -25,7 +25,9 @@ _TYPE = NamedNode(v.RDF + "type")
 _LEMMA = NamedNode(v.NER + "lemma")
 _MENTIONED = NamedNode(v.NER + "mentionedAtSite")
 _SYLLABLES = ("ka", "ri", "ta", "mi", "lo", "se", "va", "ne", "ju", "ha", "re", "ki", "po", "lu", "ma", "to")
-_MENTIONS = 14  # on a page, about: with 5 entities for 2 pages the thesis's harvest has about as many statements of each kind
+_MENTIONS = (
+    14  # on a page, about: with 5 entities for 2 pages the thesis's harvest has about as many statements of each kind
+)
 _ENTITIES_PER_PAGE = 2.5
 
 
