@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from rehi.app import House
 from rehi.builtin import table
@@ -15,9 +16,11 @@ from rehi.operations.parameters import LONGEST_TEXT, ROWS, Limit, Offset, Text
 
 
 def check_kind(kind: str) -> str:
-    """Return the name of a kind of entities; ValueError names those there are."""
-    if kind not in (known := table("entity_kind")):
-        raise ValueError(f"{kind[:60]!r} is no kind; there are {', '.join(known)}")
+    """Return the name of a kind of entities; an error as of an enumeration names those there are."""
+    *others, last = map(repr, known := table("entity_kind"))
+    if kind not in known:
+        expected = f"{', '.join(others)} or {last}" if others else last
+        raise PydanticCustomError("enum", "it is one of {expected}", {"expected": expected})
     return kind
 
 
