@@ -26,8 +26,8 @@ from rehi.operations.versions import open_version
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.kept import Keeper, at
-from tests.serve.slow_web import wait_for
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -187,7 +187,7 @@ def test_a_prune_that_was_killed_is_finished_by_the_next(house: House) -> None:
     fill(house, {A: [body(n) for n in range(30)]})
     read_all(house)
     words = [sys.executable, "-c", KILLED, str(house.settings.data)]
-    assert subprocess.run(words, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert subprocess.run(words, check=False, timeout=PATIENCE).returncode == -signal.SIGKILL
     marked = sum(states(house, A))
     assert 0 < marked < 29
     assert bytes_of(house, house.catalogue.versions(A)[-1]) == body(29)
@@ -307,7 +307,7 @@ def visit_all(house: House) -> None:
         totals = house.catalogue.totals(now=utc_now())
         return totals.visits >= before + 2 and not totals.to_read
 
-    wait_for(done)
+    wait_until(done, what="both pages are visited and read")
 
 
 def records(settings: Settings) -> int:

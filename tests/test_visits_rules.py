@@ -20,6 +20,7 @@ from rehi.model.work import HostProfile
 from rehi.operations.hosts import order_host, report_hosts
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
+from rehi.testing.waiting import PATIENCE
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host
 from rehi.testing.world.replies import Reply as WorldReply
@@ -102,7 +103,7 @@ def test_a_host_says_since_when_its_robots_txt_can_not_be_had_and_until_when_it_
         )
         assert said in report.robots
         command = [sys.executable, "-m", "rehi", "--data", str(house.settings.data), "host", HOST]
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         assert said in " ".join(shown.split())
 
 

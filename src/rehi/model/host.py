@@ -27,7 +27,7 @@ class Probe:
     """What a host answers when it is asked for something that can't exist."""
 
     status: int
-    likeness: bytes  # of the page, empty unless it pretended to have one
+    fingerprint: bytes  # of the page, empty unless it pretended to have one
     at: datetime
 
 

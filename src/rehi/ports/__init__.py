@@ -7,7 +7,17 @@ One engine may stand behind several ports, as the SQL catalogue does behind most
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
 from rehi.ports.frontier import Frontier, VisitRules
-from rehi.ports.graph import DescribedPage, Graph, GraphChange, QueryAnswer, QueryLimits, ReplaceGraph, ReplaceSubject
+from rehi.ports.graph import (
+    DescribedPage,
+    Graph,
+    GraphChange,
+    GraphContext,
+    QueryAnswer,
+    QueryLimits,
+    ReplaceGraph,
+    ReplaceSubject,
+    Topic,
+)
 from rehi.ports.index import Index
 from rehi.ports.knowledge import Knowledge
 from rehi.ports.ledger import Ledger
@@ -24,6 +34,7 @@ __all__ = [
     "Frontier",
     "Graph",
     "GraphChange",
+    "GraphContext",
     "Index",
     "Knowledge",
     "Ledger",
@@ -36,6 +47,7 @@ __all__ = [
     "Shelf",
     "ShelfEngine",
     "Sources",
+    "Topic",
     "VisitRules",
     "Workers",
 ]

@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
-from rehi.model.work import Claim, ReadingKey, ReadResult, ReadTask, ResourceDescription, ShownReading
+from rehi.model.work import (
+    Claim,
+    NewReading,
+    ReadingFacts,
+    ReadingKey,
+    ReadResult,
+    ReadTask,
+    ResourceDescription,
+    ShownReading,
+)
 
 
 class Knowledge(Protocol):
@@ -37,6 +47,15 @@ class Knowledge(Protocol):
 
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
+
+    def reading(self, reading_id: int) -> ReadingFacts:
+        """Return a reading, whether a document shows it or not; NotFound if there is none."""
+
+    def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
+        """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
+
+    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
+        """Return the parts and the tables of the document that a resource shows."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""

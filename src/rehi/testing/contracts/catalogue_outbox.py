@@ -157,7 +157,7 @@ class OutboxContract:
         brief = FacetBrief(name="topics", version=3, data=b'["Ilm"]')
         terms = (Term(field="topic", value="Ilm"), Term(field="topic", value="ILM"))
         record_reads(catalogue, understood(first, terms=terms, briefs=(brief,)), understood(second), when=2)
-        rows, total = catalogue.documents(DocumentFilter(term=Term(field="topic", value="ilm")), Page())
+        rows, total = catalogue.documents(DocumentFilter(terms=(Term(field="topic", value="ilm"),)), Page())
         assert ([row.url for row in rows], total) == ([A], 1)
         described = catalogue.describe_resources([first.resource_id, second.resource_id])
         assert [one.briefs for one in described] == [(brief,), ()]

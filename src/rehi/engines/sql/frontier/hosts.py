@@ -164,7 +164,7 @@ def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> No
             probes[profile.host_id] = {
                 "host_id": profile.host_id,
                 "status": answer.status,
-                "likeness": answer.likeness,
+                "likeness": answer.fingerprint,
                 "at": to_micros(answer.at),
             }
     if rules:

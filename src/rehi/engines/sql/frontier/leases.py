@@ -125,7 +125,7 @@ def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
         strain=row.strain,
         address=row.address,
         history=row.history or b"",
-        probe=Probe(status=row.probe_status, likeness=row.likeness, at=from_micros(row.probe_at)) if asked else None,
+        probe=Probe(status=row.probe_status, fingerprint=row.likeness, at=from_micros(row.probe_at)) if asked else None,
         orders=to_orders(row),
     )
 

@@ -78,8 +78,8 @@ class SqlIndex:
         if where.entity is not None:
             who = select(entity.c.id).where(entity.c.key == key_bytes(where.entity)).scalar_subquery()
             query = query.where(resource.c.id.in_(_showing(mention.c.entity_id == who, mention.c.reading_id)))
-        if where.term is not None:
-            has = (term.c.field == storable(where.term.field)) & (term.c.folded == folded(where.term.value))
+        for wanted in where.terms:
+            has = (term.c.field == storable(wanted.field)) & (term.c.folded == folded(wanted.value))
             query = query.where(resource.c.id.in_(_showing(has, term.c.reading_id)))
         return query
 

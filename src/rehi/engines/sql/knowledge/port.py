@@ -12,17 +12,27 @@ from sqlalchemy import Connection, bindparam, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.descriptions import describe_entities, describe_resources
-from rehi.engines.sql.knowledge.entities import find_candidates
-from rehi.engines.sql.knowledge.readings import READING_COLUMNS, find_readings, to_facts
+from rehi.engines.sql.knowledge.entities import enter_mentions, find_candidates
+from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, parts_of, to_facts
 from rehi.engines.sql.knowledge.recording import record_results
 from rehi.engines.sql.outbox.rows import delete_work
 from rehi.engines.sql.statements.bulk import SelectMany
 from rehi.engines.sql.statements.driver import execute_for_each, select_in_chunks
 from rehi.engines.sql.tables import document, file, reading, resource
 from rehi.errors import NotFound
+from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
 from rehi.model.version import Digest, RecordRef
-from rehi.model.work import Claim, ReadingKey, ReadResult, ReadTask, ResourceDescription, ShownReading
+from rehi.model.work import (
+    Claim,
+    NewReading,
+    ReadingFacts,
+    ReadingKey,
+    ReadResult,
+    ReadTask,
+    ResourceDescription,
+    ShownReading,
+)
 
 _TASKS = SelectMany(
     "SELECT version.id, version.resource_id, resource.source_id, resource.url, blob.id AS blob_id, blob.digest,"
@@ -82,6 +92,29 @@ class SqlKnowledge:
         if not tasks:
             raise NotFound(f"document {resource_id} has not been read")
         return ShownReading(to_facts(row), _to_task(Claim("read", row.version_id, ()), tasks[0]))
+
+    def reading(self, reading_id: int) -> ReadingFacts:
+        """Return a reading, whether a document shows it or not; NotFound if there is none."""
+        query = select(*READING_COLUMNS).outerjoin(file, file.c.id == reading.c.file_id)
+        query = query.where(reading.c.id == reading_id)
+        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
+        if row is None:
+            raise NotFound(f"there is no reading {reading_id}")
+        return to_facts(row)
+
+    def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
+        """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
+
+        def work(connection: Connection) -> int:
+            ids, fresh = enter_readings(connection, {new.key: new}, worker, now)
+            enter_mentions(connection, {ids[key]: new.identities for key in fresh})
+            return ids[new.key]
+
+        return self.database.write(work)
+
+    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
+        """Return the parts and the tables of the document that a resource shows."""
+        return self.database.read(lambda connection: parts_of(connection, resource_id))
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""

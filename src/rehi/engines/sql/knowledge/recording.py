@@ -44,7 +44,7 @@ _READ_AT = SelectMany(
     "bigint",
 )
 _SHOWN = SelectMany("SELECT document.resource_id, document.reading_id FROM document", "document.resource_id", "bigint")
-_FACTS = SelectMany("SELECT id, media_type, language, names FROM reading", "id", "bigint")
+_FACTS = SelectMany("SELECT id, media_type, language, names, recipe FROM reading", "id", "bigint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,7 @@ def _count(additions: Additions, source_id: int | None, facts: Any, sign: int) -
     additions.add_to_house("mentions", sign * facts.names)
     additions.add_to_house(f"type:{facts.media_type}", sign)
     additions.add_to_house(f"language:{facts.language}", sign)
+    additions.add_to_house(f"recipe:{facts.recipe}", sign)
 
 
 def _store_problems(
@@ -172,6 +173,8 @@ def _store_problems(
     for row, one in shown.items():
         if one.result.code:
             additions.add(resources[row].source_id, one.result.code)
-    cleared = [resources[row].url for row, one in shown.items() if one.result.problem is None]
-    clear_problems(connection, Stage.EXTRACT, cleared)
-    keep_problems(connection, [one.result.problem for one in shown.values() if one.result.problem is not None])
+    noted = {row: one.result.problem for row, one in shown.items() if one.result.problem is not None}
+    for stage in (Stage.EXTRACT, Stage.ENRICH):
+        solved = [resources[row].url for row in shown if row not in noted or noted[row].stage is not stage]
+        clear_problems(connection, stage, solved)
+    keep_problems(connection, list(noted.values()))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.outbox.rows import put_work
+from rehi.engines.sql.outbox.rows import put_owned_work, put_work
 from rehi.engines.sql.statements.bulk import BulkUpdate
 from rehi.engines.sql.statements.driver import chunks, select_in_chunks
 from rehi.engines.sql.statements.values import span, storable, to_micros
@@ -44,7 +44,14 @@ class SqlOutbox:
                 raise EngineError(f"the catalogue does not know what all of {kind} is")
             return self.database.write(lambda connection: connection.execute(_ALL[kind]).rowcount)
         wanted = set(subjects)
-        self.database.write(lambda connection: put_work(connection, kind, wanted))
+
+        def work(connection: Connection) -> None:
+            if kind == READ:
+                put_owned_work(connection, kind, _owners(connection, sorted(wanted)))
+            else:
+                put_work(connection, kind, wanted)
+
+        self.database.write(work)
         return len(wanted)
 
     def claim(
@@ -129,6 +136,14 @@ def count_work(connection: Connection) -> dict[str, int]:
     """Return how much waits of each kind of work."""
     rows = connection.execute(select(outbox.c.kind, func.count().label("n")).group_by(outbox.c.kind))
     return {row.kind: row.n for row in rows}
+
+
+def _owners(connection: Connection, versions: Sequence[int]) -> list[tuple[int, str]]:
+    """Return versions with the workers in whose folders their bytes lie; empty where everybody can read them."""
+    query = select(version.c.id, file.c.owner).join(blob, blob.c.id == version.c.blob_id)
+    query = query.join(file, file.c.id == blob.c.file_id)
+    rows = select_in_chunks(connection, versions, lambda part: query.where(version.c.id.in_(part)))
+    return [(row.id, row.owner) for row in rows]
 
 
 def _free(at: int) -> Select[Any]:
