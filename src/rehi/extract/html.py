@@ -11,7 +11,7 @@ from rehi.extract.body import Body
 from rehi.extract.characters import one_line
 from rehi.extract.decode import Decoded, decode_markup
 from rehi.extract.flat import flat_text, flat_title, is_beyond_trees
-from rehi.extract.iri import MAX_LINKS, absolute, absolute_links
+from rehi.extract.iri import MAX_LENGTH, MAX_LINKS, written_links
 from rehi.extract.paragraphs import part_lines
 from rehi.model.document import Document
 
@@ -49,7 +49,6 @@ def read(body: Body) -> Document:
     tree = HTMLTree.parse(decoded.text)
     nodes = _survey(tree)
     told = dict(_told(nodes["meta"]))
-    links = absolute_links(_base(nodes["base"], body.url), _hrefs(nodes["a"]))
     title = tree.title or told.pop("title", "") or _first_heading(tree)
     return Document(
         media_type=body.media_type,
@@ -57,7 +56,8 @@ def read(body: Body) -> Document:
         title=one_line(title),
         charset=decoded.charset,
         language=_language(tree),
-        links=links,
+        links=written_links(_hrefs(nodes["a"])),
+        base=_base(nodes["base"]),
         metadata=tuple((key, value) for key, value in told.items() if key != "title"),
     )
 
@@ -180,10 +180,10 @@ def _first_heading(tree: Any) -> str:
     return heading.text if heading is not None else ""
 
 
-def _base(elements: Sequence[Any], url: str) -> str:
-    """The address to which the links are relative: what the first base element with one says, or the page's own."""
-    base_url = next((href for base in elements if (href := base.getattr("href")) is not None), "")
-    return absolute(url, base_url) or url
+def _base(elements: Sequence[Any]) -> str:
+    """The address to which the links are relative, if the first base element with one gives it."""
+    given = next((href for base in elements if (href := base.getattr("href")) is not None), "")
+    return one_line(given, MAX_LENGTH)
 
 
 def _hrefs(elements: Sequence[Any]) -> Iterator[str]:

@@ -15,7 +15,20 @@ _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\xa0\ud800-\udfff\ufdd0-\ufde
 # A path that any address can be given, and that is in its final form.
 _PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_~-]+(?:\.[A-Za-z0-9_~-]+)*)+/?|/")
 _ORIGIN = re.compile(r"https?://[^/]+")
+_ELSEWHERE = re.compile(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", re.IGNORECASE)  # mailto:, javascript: and the like
 _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def written_links(links: Iterable[str]) -> tuple[str, ...]:
+    """The links that may lead to a web page, as they are written, in order, without repeats and fragments."""
+    kept: dict[str, None] = {}
+    for link in links:
+        written = link.strip().partition("#")[0]
+        if written and len(written) <= MAX_LENGTH and not _ELSEWHERE.match(written):
+            kept[_FORBIDDEN.sub(_encode, written)] = None
+            if len(kept) >= MAX_LINKS:
+                break
+    return tuple(kept)
 
 
 def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
@@ -50,4 +63,8 @@ def absolute(base: str, link: str) -> str:
     iri = iri.partition("#")[0]
     if not iri.startswith(("http://", "https://")) or len(iri) > MAX_LENGTH:
         return ""
-    return _LONE_PERCENT.sub("%25", _FORBIDDEN.sub(lambda sign: quote(sign[0], safe="", errors="replace"), iri))
+    return _LONE_PERCENT.sub("%25", _FORBIDDEN.sub(_encode, iri))
+
+
+def _encode(sign: re.Match[str]) -> str:
+    return quote(sign[0], safe="", errors="replace")

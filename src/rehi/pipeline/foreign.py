@@ -13,9 +13,9 @@ from urllib.parse import urljoin
 from rehi.archive.foreign import Fields, ForeignRecord, Message, read_date
 from rehi.errors import BadEncoding, FetchError, RecordDamaged, TooLarge
 from rehi.fetch.body import IncomingBody
+from rehi.model.http import NOT_MODIFIED, PARTIAL, REDIRECTS
 from rehi.model.version import Digest
 from rehi.model.visit import Answer, Headers, Visit
-from rehi.pipeline.judgement import NOT_MODIFIED, PARTIAL, REDIRECTS
 from rehi.sources import is_visitable, normalise
 from rehi.sources.urls import is_robots
 

@@ -10,7 +10,7 @@ from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.version import RecordRef
 from rehi.model.visit import Outcome, Visited
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, digest_of, failed, redirected, unchanged
+from rehi.testing.contracts.catalogue_samples import add, at, came, digest_of, failed, record, redirected, unchanged
 
 A, B, C = "http://a.ee/", "http://b.ee/", "http://c.ee/"
 PAGE = "http://www.a.ee/1"
@@ -46,7 +46,7 @@ def _placed(visited: Visited) -> Visited:
 
 def _keep(catalogue: Catalogue, *visited: Visited) -> None:
     for one in visited:
-        catalogue.record([one], [], worker="one", now=at(0))
+        record(catalogue, [one], [], worker="one", now=at(0))
 
 
 def _list(catalogue: Catalogue, where: CaptureFilter | None = None) -> list[Capture]:
@@ -124,10 +124,10 @@ class CapturesContract:
 
     def test_pages_are_joined_without_gaps_however_many_there_are(self, catalogue: Catalogue) -> None:
         busy = "http://a.ee/busy"
-        catalogue.record([came(busy, "0", 0)], [], worker="one", now=at(0))
+        record(catalogue, [came(busy, "0", 0)], [], worker="one", now=at(0))
         many = [_placed(unchanged(busy, second)) for second in range(1, 4_300)]
-        catalogue.record(many, [], worker="one", now=at(0))
-        catalogue.record([came(f"http://a.ee/{n:03}", str(n), n) for n in range(600)], [], worker="one", now=at(0))
+        record(catalogue, many, [], worker="one", now=at(0))
+        record(catalogue, [came(f"http://a.ee/{n:03}", str(n), n) for n in range(600)], [], worker="one", now=at(0))
         told = _told(_list(catalogue))
         assert told == [
             *((f"http://a.ee/{n:03}", n, "new") for n in range(600)),

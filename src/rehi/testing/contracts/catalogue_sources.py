@@ -101,7 +101,7 @@ class SourcesContract:
         listed = _listed(catalogue)
         assert sorted(listed) == sorted(urls)
         assert [url for url in listed if len(url) < 600] == sorted(url for url in urls if len(url) < 600)
-        assert len({catalogue.resource_id(url) for url in urls}) == len(urls)
+        assert len({catalogue.document(url).resource_id for url in urls}) == len(urls)
 
     def test_a_host_may_have_a_very_long_name(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://" + "a." * 5_000 + "ee/")

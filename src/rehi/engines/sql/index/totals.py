@@ -44,6 +44,7 @@ def add_up(connection: Connection, now: datetime) -> Totals:
         outcomes=states,
         media_types=_under(kept, "type:"),
         languages=_under(kept, "language:"),
+        recipes=_under(kept, "recipe:"),
     )
 
 
