@@ -153,11 +153,9 @@ def test_only_references_stay_of_what_was_read(house: House) -> None:
     fill(house, {B: [body(2)]})
     assert prune(house).versions == 2
     assert (states(house, A), states(house, B)) == ([True, True], [False])
-    row = house.catalogue.document(house.catalogue.resource_id(A))
+    row = house.catalogue.document(A)
     assert (row.title, row.versions) == ("A title", 2)
-    reading = house.catalogue.reading_of(row.resource_id)
-    assert reading is not None
-    assert reading.derived is not None
+    assert house.catalogue.shown_reading(row.resource_id).facts.derived is not None
 
 
 def test_somebody_else_may_harvest_meanwhile_but_not_prune(house: House) -> None:
@@ -339,7 +337,7 @@ def test_pages_of_which_only_references_are_kept_are_visited_without_bytes_until
             visit_all(house)
             assert sorted(site.asked) == [("/plain", 200), ("/tagged", 304)]
             for url in pages:
-                row = house.catalogue.document(house.catalogue.resource_id(url))
+                row = house.catalogue.document(url)
                 assert (row.state, row.versions, states(house, url)) == ("unchanged", 1, [True])
             assert records(settings) == kept
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House, utc_now
+from rehi.frontier import VISIT_RULES
 from rehi.model.host import HostOrders
 from rehi.model.visit import Robots
 from rehi.model.work import HostProfile
@@ -42,7 +43,7 @@ def pretend(house: House, robots: Robots) -> None:
     """Let the catalogue remember another robots.txt."""
     (report,) = report_hosts(house, HOST)
     profile = HostProfile(host_id=report.facts.row.host_id, robots=robots)
-    house.catalogue.record([], [], profiles=[profile], worker="test", now=utc_now())
+    house.catalogue.record([], [], profiles=[profile], rules=VISIT_RULES, worker="test", now=utc_now())
 
 
 def test_a_robots_txt_that_can_not_be_had_is_waited_for_and_then_there_is_none(tmp_path: Path) -> None:

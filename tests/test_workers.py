@@ -22,7 +22,7 @@ from rehi.service import Service
 from rehi.settings import load_settings
 from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.s3 import BUCKET, S3Server
-from rehi.testing.snapshot import Snapshot, take_snapshot
+from rehi.testing.snapshot import Snapshot, is_read, take_snapshot
 from rehi.testing.waiting import PATIENCE, wait_until
 from rehi.testing.world import World, WorldServer
 from tests.serve.conftest import ask_at
@@ -176,11 +176,7 @@ def _check_pages(config: Path, alone: Snapshot, *, crew_size: int) -> None:
     """Every document is shown by this worker, with its text, and all workers are listed."""
     with House(load_settings(config, serve={"port": 0}, work={"graph": False})) as house:
         rows, _ = house.catalogue.documents(DocumentFilter(), Page(limit=500))
-        shown = {
-            row.url: house.reading(row.resource_id).document.text
-            for row in rows
-            if house.catalogue.reading_of(row.resource_id) is not None
-        }
+        shown = {row.url: house.reading(row.resource_id).document.text for row in rows if is_read(house, row)}
         assert shown == alone.texts
         service = Service(house)
         with running(house, service, port=0) as address:

@@ -14,6 +14,7 @@ import pytest
 
 from rehi.app import House, lock_folder
 from rehi.model.listing import Page
+from rehi.model.update import RUNNING, open_update
 from rehi.service import Service
 from rehi.settings import Settings
 from rehi.testing.waiting import PATIENCE, wait_until
@@ -290,16 +291,22 @@ def test_looking_on_ends_when_it_is_stopped_or_nobody_works_any_more(tmp_path: P
     with House(slow) as house:
         with lock_folder(slow.data):
             with begin(config, "update") as process:
-                wait_until(lambda: house.catalogue.open_update() is not None, what="the update has begun")
+                wait_until(
+                    lambda: open_update(house.catalogue.updates(RUNNING, running=True)[0]) is not None,
+                    what="the update has begun",
+                )
                 process.send_signal(signal.SIGINT)
                 out, _ = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0
             assert "It goes on." in out
-            first = house.catalogue.open_update()
+            first = open_update(house.catalogue.updates(RUNNING, running=True)[0])
             process = begin(config, "update")
-            wait_until(lambda: house.catalogue.open_update() != first, what="another update has begun")
+            wait_until(
+                lambda: open_update(house.catalogue.updates(RUNNING, running=True)[0]) != first,
+                what="another update has begun",
+            )
         with process:
             _, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == 1
         assert error.startswith("rehi: the rehi that worked here has ended")
-        assert house.catalogue.open_update() is None
+        assert open_update(house.catalogue.updates(RUNNING, running=True)[0]) is None

@@ -23,7 +23,17 @@ from rehi.model.source import SourceKind
 from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import HostRelease
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, claim, place, record_reads, redirected, understood
+from rehi.testing.contracts.catalogue_samples import (
+    add,
+    at,
+    came,
+    claim,
+    place,
+    record,
+    record_reads,
+    redirected,
+    understood,
+)
 from rehi.testing.waiting import PATIENCE
 
 CROWD = multiprocessing.get_context("forkserver")
@@ -61,7 +71,7 @@ def _give_back(catalogue: Catalogue, held: Sequence[HostLease], groups: int) -> 
         for lease in held
         for task in lease.tasks
     ]
-    catalogue.record(visited, [_release(one, groups, now) for one in held], worker="one", now=now)
+    record(catalogue, visited, [_release(one, groups, now) for one in held], worker="one", now=now)
 
 
 def _release(lease: HostLease, groups: int, now: datetime) -> HostRelease:
@@ -78,7 +88,7 @@ def test_no_host_and_no_pace_group_is_ever_leased_twice_at_once(
     add(catalogue, *(f"http://h{host}.ee/{page}" for host in range(HOSTS) for page in range(ROUNDS)))
     if groups:
         every = catalogue.lease(worker="first", hosts=HOSTS, urls=1, ttl=TTL, now=at(0))
-        catalogue.record([], [_release(lease, groups, at(0)) for lease in every], worker="first", now=at(0))
+        record(catalogue, [], [_release(lease, groups, at(0)) for lease in every], worker="first", now=at(0))
     logs = [tmp_path / f"{number}.log" for number in range(PROCESSES)]
     crowd = [
         CROWD.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total, groups))
@@ -136,10 +146,10 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
             batch = urls[start:] + urls[:start] if turn % 2 else urls[::-1]
             catalogue.take_in(source, batch, position=start, counts={"lines": 1}, now=at(0))
 
-    def record(turn: int) -> None:
+    def visit(turn: int) -> None:
         order = urls if turn % 2 else urls[::-1]
         for start in range(0, 200, 20):
-            catalogue.record([came(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
+            record(catalogue, [came(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
 
     def read(turn: int) -> None:
         for _ in range(10):
@@ -147,7 +157,7 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
             record_reads(catalogue, *(understood(task, place("Tartu"), place("Narva")) for task in tasks), when=2)
 
     with ThreadPoolExecutor(6) as threads:
-        for done in [threads.submit(work, turn) for turn in range(2) for work in (take_in, record, read)]:
+        for done in [threads.submit(work, turn) for turn in range(2) for work in (take_in, visit, read)]:
             done.result(PATIENCE)
     while tasks := claim(catalogue, 999):
         record_reads(catalogue, *(understood(task, place("Tartu"), place("Narva")) for task in tasks), when=3)
@@ -165,7 +175,7 @@ def test_a_circle_that_two_threads_close_at_once_is_seen(catalogue_uri: str) -> 
 
     def half(there: str, back: str) -> None:
         for turn in range(15):
-            catalogue.record([redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], worker="one", now=at(turn))
+            record(catalogue, [redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], worker="one", now=at(turn))
 
     ways = ("http://a.ee/", "http://b.ee/")
     with ThreadPoolExecutor(2) as threads:

@@ -140,13 +140,13 @@ class S3Server:
 
 def _free_ports(count: int) -> list[int]:
     """Ports that nobody has, below those that the system gives out, with their counterparts far above."""
-    found: list[int] = []
+    ports: list[int] = []
     port = 11_000 + os.getpid() * _RANGE % 10_000
-    while len(found) < count:
+    while len(ports) < count:
         port = port + 1 if port < 21_000 else 11_000
         if _is_free(port) and _is_free(port + _APART):
-            found.append(port)
-    return found
+            ports.append(port)
+    return ports
 
 
 def _is_free(port: int) -> bool:

@@ -21,10 +21,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
-from rehi.engines.sql.statements.arrays import array_of
-from rehi.engines.sql.statements.driver import execute, fetch_all
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import HEAD, tail_of
+from rehi.engines.sql.statements.bulk import SelectMany
+from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
+from rehi.engines.sql.statements.values import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds
@@ -95,10 +94,10 @@ class PostgresDialect:
         if _state_of(original) == _DISK_FULL:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
         lines = [line.strip() for line in str(original).splitlines() if line.strip()]
-        said = lines[0] if lines else type(original).__name__
+        reason = lines[0] if lines else type(original).__name__
         if self._url.password:
-            said = said.replace(str(self._url.password), "***")
-        return EngineError(f"the catalogue {self.where()} can't be used: {said}")
+            reason = reason.replace(str(self._url.password), "***")
+        return EngineError(f"the catalogue {self.where()} can't be used: {reason}")
 
     def may_retry(self, cause: BaseException) -> bool:
         """After a deadlock, the other transaction has gone on and is done."""

@@ -16,8 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from rehi.engines.sql.dialects.checkpoint import LOG_BYTES, Checkpoints
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
 from rehi.engines.sql.dialects.turn import Turn
+from rehi.engines.sql.statements.bulk import SelectMany
 from rehi.engines.sql.statements.driver import fetch_all
-from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.tables import resource
 from rehi.errors import DiskFull, EngineError, UserError
 
@@ -107,10 +107,10 @@ class SqliteDialect:
         """SQLite's complaint in one sentence."""
         original = cause.orig if isinstance(cause, DBAPIError) else cause
         code = _base_code(original)
-        said = str(original)
-        if code == sqlite3.SQLITE_FULL or "No space left" in said or "disk is full" in said:
+        reason = str(original)
+        if code == sqlite3.SQLITE_FULL or "No space left" in reason or "disk is full" in reason:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self._path}")
-        complaint = _COMPLAINTS.get(code, f"can't be used: {said}")
+        complaint = _COMPLAINTS.get(code, f"can't be used: {reason}")
         return EngineError(f"the catalogue {self._path} {complaint}")
 
     def may_retry(self, cause: BaseException) -> bool:

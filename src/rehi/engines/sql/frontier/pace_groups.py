@@ -8,11 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select, text, update
 
-from rehi.engines.sql.statements.batches import chunks, select_in_chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import span, to_micros
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert, larger
+from rehi.engines.sql.statements.bulk import BulkUpdate, Upsert, larger
+from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.values import span, storable, to_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.work import HostRelease
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, text
 
 from rehi.engines.sql.index.tally import DAYS, HOUSE, counts_of, day_of
 from rehi.engines.sql.outbox.port import count_work
-from rehi.engines.sql.statements.moment import to_micros
+from rehi.engines.sql.statements.values import to_micros
 from rehi.engines.sql.tables import host, problem, source
 from rehi.model.listing import Totals
 
@@ -44,6 +44,7 @@ def add_up(connection: Connection, now: datetime) -> Totals:
         outcomes=states,
         media_types=_under(kept, "type:"),
         languages=_under(kept, "language:"),
+        recipes=_under(kept, "recipe:"),
     )
 
 
