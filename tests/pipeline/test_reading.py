@@ -15,7 +15,7 @@ from rehi.archive import Archive
 from rehi.errors import NotText, ReaderCrashed, RecordMissing, RehiError
 from rehi.model.version import RecordRef, Version
 from rehi.model.work import Claim, ReadTask
-from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, make_reading, read_again, read_documents
+from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, make_reading, read_document, read_documents
 from rehi.settings import WorkSettings, load_settings
 from tests.kept import Keeper, at
 
@@ -97,7 +97,7 @@ def test_a_fault_of_ours_costs_one_document_and_too_little_memory_all(
     def fail(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr(reading, "extract", fail)
+    monkeypatch.setattr(reading, "read_bytes", fail)
     fault: BaseException = ZeroDivisionError("by zero")
     (outcome,) = outcomes(kept, task)
     assert isinstance(outcome, ReaderCrashed)
@@ -116,8 +116,9 @@ def test_no_more_text_is_read_than_the_setting_says(kept: Kept) -> None:
 def test_reading_again_gives_what_was_read_first(kept: Kept) -> None:
     task, work = kept.task(PAGE), WorkSettings()
     recipe = current_recipe(work)
-    again = read_again(kept.open, task, work, recipe)
-    first = make_reading(kept.open(), task, work, recipe)
+    plan = ReadingPlan(open_archive=kept.open, worker="w", work=work, recipe=recipe)
+    again, _ = read_document(plan, task, NOW)
+    first, _ = make_reading(kept.open(), task, plan)
     assert (again.document, again.facets, again.recipe) == (first.document, first.facets, recipe)
     assert again.language == "et"
 
