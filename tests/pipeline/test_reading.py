@@ -74,10 +74,10 @@ def test_a_document_comes_with_its_facts_names_and_records(kept: Kept) -> None:
     assert [name for name, _ in read.seconds] == ["extract", "enrich"]
 
 
-def test_without_enrichment_there_is_only_the_text(kept: Kept) -> None:
+def test_without_enrichment_there_is_the_text_and_the_language_that_it_declares(kept: Kept) -> None:
     (read,) = outcomes(kept, kept.task(PAGE), enrich=False)
     assert isinstance(read, ReadDocument)
-    assert (read.identities, read.facts.names, read.facts.language) == ((), 0, "")
+    assert (read.identities, read.facts.names, read.facts.language) == ((), 0, "et")
 
 
 def test_what_is_wrong_with_one_is_its_own(kept: Kept) -> None:
