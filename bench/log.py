@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -201,30 +200,24 @@ def _number(numbers: Measure, key: str) -> float:
 
 def _parse(log: Path, _store: str) -> dict[str, float]:
     """Our reader alone, without a store."""
-    from rehi.model.source import SourceKind
-    from rehi.sources import open_lines, read_source
+    from rehi.sources import open_lines
+    from rehi.sources.crawl_log import read_crawl_log
 
     with open_lines(log) as lines:
-        last: deque[tuple[int, object]] = deque(enumerate(read_source(SourceKind.CRAWL_LOG, lines), 1), maxlen=1)
+        last: deque[tuple[int, object]] = deque(enumerate(read_crawl_log(lines), 1), maxlen=1)
     return {"lines": last[0][0]}
 
 
 def _take_in(log: Path, store: str) -> dict[str, float]:
     """Our way: what ``rehi add`` does."""
-    from rehi.engines.sql import open_catalogue
-    from rehi.sources import detect, open_lines, read_source
-    from rehi.sources.intake import take_in
+    from rehi.app import House
+    from rehi.operations.sources import enter, read_in
+    from rehi.settings import load_settings
 
-    catalogue = open_catalogue(store)
-    clock = partial(datetime.now, UTC)
-    source = catalogue.add_source(
-        kind=detect(log), name=log.name, location=str(log), size=log.stat().st_size, now=clock()
-    )
-    with open_lines(log) as lines:
-        deque(take_in(source, read_source(source.kind, lines), catalogue, clock=clock), maxlen=0)
-    counts = catalogue.source(source.id).counts
-    rows = catalogue.totals(now=clock()).resources
-    catalogue.close()
+    catalogue_uri = store if "://" in store else f"sqlite:///{store}"
+    with House(load_settings(data=log.parent / "data", catalogue=catalogue_uri)) as house:
+        counts = read_in(house, enter(house, str(log)).id).counts
+        rows = house.catalogue.totals(now=datetime.now(UTC)).resources
     told = {key: counts.get(key, 0) for key in ("accepted", "rejected", "malformed")}
     return {"lines": sum(told.values()), "rows": rows, **told}
 

@@ -26,7 +26,7 @@ from rehi.errors import NotFound, RecordMissing
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.listing import Page
 from rehi.model.problem import Stage
-from rehi.model.source import Source, SourceKind, SourceState
+from rehi.model.source import Source, SourceState
 from rehi.model.version import Digest
 from rehi.model.visit import Answer, Outcome, Visit
 from rehi.operations.reindex import reindex, set_catalogue_aside
@@ -113,7 +113,7 @@ def test_a_record_becomes_a_version_with_its_own_time_and_all_that_was_said(hous
         "records": 4, "records:warcinfo": 1, "records:request": 1, "records:response": 1, "records:metadata": 1,
         "kept": 1,
     }  # fmt: skip
-    assert (source.kind, source.state) == (SourceKind.WARC, SourceState.DONE)
+    assert (source.kind, source.state) == ("warc", SourceState.DONE)
     check_files(house)
 
 
@@ -341,7 +341,7 @@ def test_a_file_is_adopted_without_being_copied_or_touched(house: House, take: T
     )  # fmt: skip
     path = tmp_path / "crawl-1.warc.gz"
     before = path.read_bytes(), path.stat().st_mtime_ns
-    assert (source.kind, source.counts["kept"], source.counts["adopted"]) == (SourceKind.WARC_IN_PLACE, 3, 3)
+    assert (source.kind, source.counts["kept"], source.counts["adopted"]) == ("warc-in-place", 3, 3)
     (link,) = house.archive_folder.iterdir()
     assert (link.is_symlink(), link.resolve()) == (True, path.resolve())
     assert bodies(house, A) == [PAGE]

@@ -27,8 +27,13 @@ class Outbox(Protocol):
         ttl: float,
         now: datetime,
         files: Collection[str] = (),
+        subjects: Collection[int] | None = None,
+        retake: bool = False,
     ) -> Sequence[Claim]:
         """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows.
+
+        Work on some subjects only, if they are given. With ``retake`` also what this worker has claimed before, as by a
+        process of it that is known to have ended.
 
         A subject of which a part is with somebody is left to them. Work on bytes is given to the worker in whose folder
         they lie, and to others only if the file is one of ``files``.

@@ -73,7 +73,7 @@ class StockContract:
         history(catalogue, A, "older", when=0)
         history(catalogue, B, "single")
         (found,) = catalogue.histories({source.id: parse_rule("last 2")}, after=0, limit=9)
-        assert (found.resource_id, found.source_id) == (catalogue.resource_id(A), source.id)
+        assert (found.resource_id, found.source_ids) == (catalogue.resource_id(A), (source.id,))
         assert [version.taken_at for version in found.versions] == [at(1), at(11), at(12)]
         more = catalogue.histories({source.id: Rule(references=True)}, after=0, limit=9)
         assert [len(one.versions) for one in more] == [3, 1]
@@ -81,6 +81,17 @@ class StockContract:
         assert catalogue.histories({source.id + 1: Rule(references=True)}, after=0, limit=9) == []
         assert catalogue.histories({}, after=0, limit=9) == []
         assert catalogue.histories_of([more[1].resource_id]) == more[1:]
+
+    def test_a_history_names_all_sources_of_its_resource(self, catalogue: Catalogue) -> None:
+        first, second = add(catalogue, A, name="one"), add(catalogue, A, B, name="two")
+        history(catalogue, A, "one", "two")
+        history(catalogue, B, "one", "two")
+        rules = {second.id: Rule(last=1)}
+        assert [one.source_ids for one in catalogue.histories(rules, after=0, limit=9)] == [
+            (first.id, second.id),
+            (second.id,),
+        ]
+        assert len(catalogue.histories({first.id: Rule(last=1)}, after=0, limit=9)) == 1
 
     def test_what_was_not_read_waits(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)

@@ -21,6 +21,7 @@ from rehi.engines.sql.ledger.bodies import NewVersion, keep_blobs, keep_versions
 from rehi.engines.sql.ledger.files import File, keep_files
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.outbox.rows import put_work
+from rehi.engines.sql.sources.findings import inherit_sources, join_source
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.moment import from_micros, to_due, to_micros
 from rehi.engines.sql.statements.text import storable
@@ -80,6 +81,8 @@ def record_visits(
     additions = Additions()
     wanted = [Wanted(seen.url, seen.source_id, _due(seen)) for seen in visited]
     states = lock_urls(connection, database, wanted, additions)
+    mine = {(seen.source_id, states[seen.url].id) for seen in visited if seen.source_id is not None}
+    join_source(connection, mine, to_micros(recording.now))
     fresh = _unrecorded(connection, [(states[seen.url], seen, to_micros(seen.at)) for seen in visited])
     fresh.sort(key=itemgetter(2))  # so that only those are late that lie before what is on record
     batch = _Batch(recording, additions)
@@ -325,6 +328,7 @@ def _write_redirects(
             wake[state.host_id] = min(state.due_at, wake.get(state.host_id, state.due_at))
     settle_hosts(connection, wake, released, now=now)
     edges = {row: there.ids[url] if url else None for row, url in targets.items()}
+    inherit_sources(connection, edges, due)
     return change_redirects(connection, database, edges, states, new=there.new, now=now, additions=batch.additions)
 
 

@@ -13,6 +13,7 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.files import keep_files
 from rehi.engines.sql.ledger.holdings import add_up_holdings, count_bodies
+from rehi.engines.sql.sources.findings import has_source, resources_of
 from rehi.engines.sql.statements.batches import chunks, select_in_chunks
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import from_micros, to_micros
@@ -36,8 +37,11 @@ _DROP = BulkUpdate(
     {"dropped_at": "new.at", "dropped_by": "new.rule"},
     where="blob.id = new.id AND blob.dropped_at IS NULL",
 )
+_SOURCES = SelectMany(
+    "SELECT resource_id, source_id FROM finding", "resource_id", "bigint", order="resource_id, source_id"
+)
 _RESOURCES = select(
-    resource.c.id, resource.c.source_id, resource.c.url, resource.c.blob_id, resource.c.versions, resource.c.read_number
+    resource.c.id, resource.c.url, resource.c.blob_id, resource.c.versions, resource.c.read_number
 ).order_by(resource.c.id)
 _VERSIONS = select(
     version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.blob_id
@@ -62,7 +66,7 @@ class SqlStock:
             return []
         spared = min(rule.spared for rule in rules.values())
         query = _RESOURCES.where(resource.c.id > after, resource.c.versions > spared).limit(limit)
-        query = query.where(resource.c.source_id.in_(sorted(rules)))
+        query = query.where(has_source(rules))
         return self.database.read(lambda connection: _histories(connection, connection.execute(query).all()))
 
     def histories_of(self, resource_ids: Iterable[int]) -> Sequence[History]:
@@ -77,14 +81,13 @@ class SqlStock:
 
     def sharing(self, blob_ids: Iterable[int], *, sources: Iterable[int]) -> Sequence[Shared]:
         """How many versions have these bytes, and the first resource of these sources; nothing of what was dropped."""
-        here = resource.c.source_id.in_(sorted(sources))
+        here = version.c.resource_id.in_(resources_of(sources))
         query = (
             select(
                 version.c.blob_id, blob.c.size, func.count().label("n"),
                 func.min(version.c.resource_id).filter(here).label("first"),
             )
             .join(blob, blob.c.id == version.c.blob_id)
-            .join(resource, resource.c.id == version.c.resource_id)
             .where(blob.c.dropped_at.is_(None))
             .group_by(version.c.blob_id, blob.c.size)
             .order_by(version.c.blob_id)
@@ -156,7 +159,10 @@ def _histories(connection: Connection, rows: Sequence[Any]) -> list[History]:
                 row.id in pending or unread,
             )
         )  # fmt: skip
-    return [History(row.id, row.source_id or 0, tuple(versions[row.id])) for row in rows]
+    sources: defaultdict[int, list[int]] = defaultdict(list)
+    for row in _SOURCES.run(connection, list(states)):
+        sources[row.resource_id].append(row.source_id)
+    return [History(row.id, tuple(sources[row.id]), tuple(versions[row.id])) for row in rows]
 
 
 def _pending(connection: Connection, rows: Sequence[Any]) -> set[int]:
