@@ -15,6 +15,7 @@ from rdflib import Graph
 from bench.result import Options, Result
 from rehi.app import House
 from rehi.cli.practice import practice_web
+from rehi.graph import prepare_query
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
@@ -58,7 +59,7 @@ def run(options: Options) -> Result:
 
 def _questions(house: House) -> dict[str, str]:
     rows, _ = house.catalogue.documents(DocumentFilter(language="et", media_type="text/html"), Page(limit=1))
-    names = {row.key.kind.value: row.name for row in reversed(house.catalogue.find_entities("", Page(limit=500)))}
+    names = {row.key.kind: row.name for row in reversed(house.catalogue.find_entities("", Page(limit=500)))}
     return {name: text % (names | {"page": rows[0].url}) for name, text in QUESTIONS.items()}
 
 

@@ -24,7 +24,7 @@ def tagger(code: str) -> Tag:
 
     speaker = language(code)
     assert speaker is not None
-    return lambda text: {(m.start, m.end, _LABELS[m.kind.value]) for m in speaker.mentions(text)}
+    return lambda text: {(m.start, m.end, _LABELS[m.kind]) for m in speaker.mentions(text)}
 
 
 def _load() -> None:

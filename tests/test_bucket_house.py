@@ -28,8 +28,8 @@ from rehi.engines.local import LocalExecutor
 from rehi.errors import StoreUnreachable
 from rehi.model.listing import Page
 from rehi.model.problem import Stage
-from rehi.model.work import ReadTask
-from rehi.pipeline.reading import ReadDocument, Way, read_documents
+from rehi.model.work import Claim, ReadTask
+from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, read_documents
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.work import in_environment
 from rehi.testing.s3 import BUCKET, S3Server
@@ -157,16 +157,19 @@ def check_workers(settings: Settings, s3: S3Server) -> None:
             (version,) = house.catalogue.versions(url)
             tasks.append(
                 ReadTask(
-                    id=number, resource_id=number, source_id=1, version_id=number, url=url, digest=version.digest,
+                    claim=Claim("read", number, ()), blob_id=number, resource_id=number, source_id=1, version_id=number, url=url, digest=version.digest,
                     size=version.size, media_type="text/html", body=version.body,
                 )
             )  # fmt: skip
-        way = Way(
-            open_archive=partial(open_archive, house.archive_folder, settings.archive), worker="w", work=settings.work
+        plan = ReadingPlan(
+            open_archive=partial(open_archive, house.archive_folder, settings.archive),
+            worker="w",
+            work=settings.work,
+            recipe=current_recipe(settings.work),
         )
         try:
             outcomes = executor.submit(
-                in_environment, s3.environment, read_documents, way, tasks, datetime.now(UTC)
+                in_environment, s3.environment, read_documents, plan, tasks, datetime.now(UTC)
             ).result()
         finally:
             executor.close()

@@ -17,6 +17,7 @@ import pytest
 from warcio.checker import Checker
 
 from rehi.app import House, utc_now
+from rehi.archive import WholeRecord
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.visit import Outcome
 from rehi.operations.sources import enter, read_in
@@ -158,7 +159,7 @@ THESIS = {
 @pytest.mark.parametrize("question", THESIS)
 def test_the_queries_of_the_thesis_are_answered_at_once(house: House, question: str) -> None:
     page = next(row.url for row in house.catalogue.documents(DocumentFilter(language="et"), Page(limit=1))[0])
-    names = {row.key.kind.value: row.name for row in reversed(house.catalogue.find_entities("", Page(limit=200)))} | {
+    names = {row.key.kind: row.name for row in reversed(house.catalogue.find_entities("", Page(limit=200)))} | {
         "page": page
     }
 

@@ -44,7 +44,7 @@ BINDINGS: Mapping[str, int] = {
     "desk/downloading.py": 2,
     "desk/exporting.py": 5,
     "desk/hosting.py": 2,
-    "desk/importing.py": 3,
+    "operations/imports.py": 3,
     "desk/moments.py": 3,
     "desk/newcomers.py": 2,
     "desk/recalling.py": 2,

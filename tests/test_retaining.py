@@ -25,7 +25,7 @@ from rehi.operations.updates import make_due
 from rehi.operations.versions import open_version
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
-from rehi.testing.contracts.catalogue_samples import claim, understood
+from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
 from tests.kept import Keeper, at
 from tests.serve.slow_web import wait_for
 
@@ -60,7 +60,7 @@ def fill(house: House, histories: dict[str, list[bytes]], *, file_bytes: int = 1
 def read_all(house: House) -> None:
     """Say that all that waits was read."""
     while tasks := claim(house.catalogue, 10**9, worker=house.worker):
-        house.catalogue.record_reads([understood(task) for task in tasks], now=at(99))
+        record_reads(house.catalogue, *map(understood, tasks), when=99)
 
 
 def body(number: int) -> bytes:
@@ -155,7 +155,9 @@ def test_only_references_stay_of_what_was_read(house: House) -> None:
     assert (states(house, A), states(house, B)) == ([True, True], [False])
     row = house.catalogue.document(house.catalogue.resource_id(A))
     assert (row.title, row.versions) == ("A title", 2)
-    assert house.catalogue.derived_of(row.resource_id) is not None
+    reading = house.catalogue.reading_of(row.resource_id)
+    assert reading is not None
+    assert reading.derived is not None
 
 
 def test_somebody_else_may_harvest_meanwhile_but_not_prune(house: House) -> None:

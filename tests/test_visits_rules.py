@@ -15,6 +15,7 @@ import pytest
 from rehi.app import House, utc_now
 from rehi.model.host import HostOrders
 from rehi.model.visit import Robots
+from rehi.model.work import HostProfile
 from rehi.operations.hosts import order_host, report_hosts
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings

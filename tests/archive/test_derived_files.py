@@ -13,7 +13,7 @@ from rehi.archive import DerivedFiles
 from rehi.engines.folder import FolderShelf
 from rehi.errors import RecordDamaged
 from rehi.languages.kinds import NameKind
-from rehi.model.document import Annotations, Document, Mention, Reading
+from rehi.model.document import Document, Mention, Reading
 from rehi.model.version import Digest, RecordRef
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
@@ -29,9 +29,9 @@ READING = Reading(
         links=("http://a.test/1", "http://a.test/2"),
         metadata=(("author", "K. Paio"), ("author", "J. Tamm")),
     ),
-    annotations=Annotations(
-        language="et",
-        mentions=(
+    facets={
+        "language": "et",
+        "names": (
             Mention(
                 kind=NameKind.PERSON,
                 start=0,
@@ -44,10 +44,11 @@ READING = Reading(
             ),
             Mention(kind=NameKind.PLACE, start=22, end=26, surface="Võru", name="Võru"),
         ),
-    ),
+    },
+    recipe="html 1, et 1",
     seconds=(("extract", 0.004), ("enrich", 0.02)),
 )
-EMPTY = Reading(document=Document(media_type="text/plain", text=""), annotations=Annotations(language="und"))
+EMPTY = Reading(document=Document(media_type="text/plain", text=""), facets={"language": "und"}, recipe="html 1, et 1")
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def open_derived(folder: Path) -> Iterator[Callable[..., DerivedFiles]]:
 
 
 def keep(derived: DerivedFiles, reading: Reading, url: str = "http://a.test/") -> RecordRef:
-    ref = derived.keep(url=url, digest=DIGEST, recipe="html 1, et 1", reading=reading, body=BODY, at=NOON)
+    ref = derived.keep(url=url, digest=DIGEST, reading=reading, body=BODY, at=NOON)
     derived.sync()
     return ref
 
@@ -76,7 +77,7 @@ def test_a_reading_comes_back_as_it_was(open_derived: Callable[..., DerivedFiles
     assert [open_derived().read(ref) for ref in refs] == [READING, EMPTY, READING]
 
 
-def test_others_can_read_the_text_and_the_annotations(
+def test_others_can_read_the_text_and_the_facets(
     open_derived: Callable[..., DerivedFiles], read_files: Callable[[], list[Any]], folder: Path
 ) -> None:
     derived = open_derived()
@@ -99,12 +100,12 @@ def test_half_a_surrogate_pair_stops_nobody(open_derived: Callable[..., DerivedF
     mention = Mention(kind=NameKind.PLACE, start=0, end=2, surface="\ud83cx", name="x")
     odd = Reading(
         document=Document(media_type="text/plain", text="\ud83cx", title="\udf3e", metadata=(("a", "\ud800"),)),
-        annotations=Annotations(language="und", mentions=(mention,)),
+        facets={"language": "und", "names": (mention,)},
     )
     derived = open_derived()
     read = derived.read(keep(derived, odd))
     assert (read.document.text, read.document.title, read.document.metadata) == ("?x", "?", (("a", "?"),))
-    assert (read.annotations.mentions[0].surface, read.annotations.mentions[0].kind) == ("?x", NameKind.PLACE)
+    assert (read.mentions[0].surface, read.mentions[0].kind) == ("?x", NameKind.PLACE)
 
 
 def test_what_the_catalogue_does_not_know_is_forgotten_and_made_again(

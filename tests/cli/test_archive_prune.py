@@ -13,7 +13,7 @@ import pytest
 from rehi.app import House, lock_folder
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
-from rehi.testing.contracts.catalogue_samples import claim, understood
+from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
 from tests.cli.here import rehi
 from tests.kept import Keeper, at
 
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             keeper.new(PAGE, b"%d" % number * 100, at(number))
         keeper.close()
         for task in claim(house.catalogue, 10**8, worker=house.worker):
-            house.catalogue.record_reads([understood(task)], now=at(9))
+            record_reads(house.catalogue, understood(task), when=9)
     return folder
 
 

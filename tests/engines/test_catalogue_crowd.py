@@ -21,7 +21,17 @@ from rehi.model.listing import DocumentFilter, Page
 from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import HostRelease
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, claim, findings, place, redirected, understood
+from rehi.testing.contracts.catalogue_samples import (
+    add,
+    at,
+    came,
+    claim,
+    findings,
+    place,
+    record_reads,
+    redirected,
+    understood,
+)
 
 CROWD = multiprocessing.get_context("forkserver")
 CROWD.set_forkserver_preload(["rehi.engines.sql", "rehi.testing.contracts.catalogue_samples"])
@@ -140,13 +150,13 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
     def read(turn: int) -> None:
         for _ in range(10):
             tasks = claim(catalogue, 1, worker=f"w{turn}")
-            catalogue.record_reads([understood(task, place("Tartu"), place("Narva")) for task in tasks], now=at(2))
+            record_reads(catalogue, *(understood(task, place("Tartu"), place("Narva")) for task in tasks), when=2)
 
     with ThreadPoolExecutor(6) as threads:
         for done in [threads.submit(work, turn) for turn in range(2) for work in (take_in, record, read)]:
             done.result(60)
     while tasks := claim(catalogue, 999):
-        catalogue.record_reads([understood(task, place("Tartu"), place("Narva")) for task in tasks], now=at(3))
+        record_reads(catalogue, *(understood(task, place("Tartu"), place("Narva")) for task in tasks), when=3)
     totals = catalogue.totals(now=at(3))
     assert (totals.resources, totals.visits, totals.versions, totals.documents) == (200, 200, 200, 200)
     assert (totals.hosts, totals.mentions, totals.to_read) == (7, 400, 0)

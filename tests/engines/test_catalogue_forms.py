@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,12 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rehi.engines.sql import open_catalogue
-from rehi.engines.sql.knowledge.entities import LEMMA, NAME, Form, best_name, forms_of
+from rehi.engines.sql.knowledge.entities import LEMMA, NAME, forms_of
 from rehi.errors import NotFound, Unreadable
 from rehi.languages.kinds import NameKind
-from rehi.model.entity import Entity, EntityKey, Identity
+from rehi.link import best_name
+from rehi.model.entity import Entity, EntityKey, Form, Identity
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, misread, understood
+from rehi.testing.contracts.catalogue_samples import at, came, claim, claim_descriptions, misread, understood
 
 KEYS = [EntityKey(kind, slug) for kind in (NameKind.PERSON, NameKind.PLACE) for slug in ("tartu", "mari")]
 identities = st.builds(
@@ -33,31 +35,32 @@ histories = st.lists(st.tuples(st.integers(0, 2), st.none() | pages), min_size=1
 
 
 def _from_scratch(now: Mapping[int, list[Identity]]) -> dict[EntityKey, Entity]:
-    found = {}
+    entities = {}
     for key in KEYS:
-        said = [identity for page in now.values() for identity in page if identity.key == key]
-        if said:
-            forms = set().union(*map(forms_of, said))
+        identities = [identity for page in now.values() for identity in page if identity.key == key]
+        if identities:
+            forms = set().union(*map(forms_of, identities))
             best = best_name(form for form in forms if form.what == NAME)
-            found[key] = Entity(
+            entities[key] = Entity(
+                id=0,
                 key=key,
                 name=best.text,
                 given=best.given,
                 family=best.family,
                 lemmas=tuple(sorted(form.text for form in forms if form.what == LEMMA)),
-                documents=len(said),
+                documents=len(identities),
             )
-    return found
+    return entities
 
 
 def _stored(catalogue: Catalogue) -> dict[EntityKey, Entity]:
-    found = {}
+    entities = {}
     for key in KEYS:
         try:
-            found[key] = catalogue.entity(key)
+            entities[key] = replace(catalogue.entity(key), id=0)
         except NotFound:
             continue
-    return found
+    return entities
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
@@ -71,12 +74,12 @@ def test_entities_equal_those_counted_from_scratch(history: list[tuple[int, list
             catalogue.record([came(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
             (task,) = claim(catalogue, step)
             result = misread(task, Unreadable("no")) if said is None else understood(task, *said)
-            catalogue.record_reads([result], now=at(step))
+            catalogue.record_reads([result], choose_name=best_name, worker="one", now=at(step))
             now[page] = said or []
-            work = catalogue.graph_work(limit=99)
-            graph = {key: entity for key, entity in graph.items() if key not in work.vanished}
-            graph |= {entity.key: entity for entity in work.entities}
-            catalogue.graph_done(work, statements={})
+            told = claim_descriptions(catalogue, step)
+            graph |= {entity.key: entity for entity in told.entities}
+            graph = {key: entity for key, entity in graph.items() if entity.documents}
+            catalogue.record_descriptions(told.claims, statements={})
             expected = _from_scratch(now)
             assert _stored(catalogue) == expected
             assert {k: (e.name, e.lemmas) for k, e in graph.items()} == {

@@ -48,24 +48,24 @@ def test_numbers_have_no_language() -> None:
 
 
 def test_a_document_gets_its_language_and_its_names() -> None:
-    annotations = enrich(document(ESTONIAN))
-    assert annotations.language == "et"
-    assert (NameKind.PERSON, "Katrin Paio") in {(mention.kind, mention.name) for mention in annotations.mentions}
+    facets = enrich(document(ESTONIAN))
+    assert facets["language"] == "et"
+    assert (NameKind.PERSON, "Katrin Paio") in {(mention.kind, mention.name) for mention in facets["names"]}
 
 
 def test_a_document_in_another_language_gets_no_names() -> None:
-    annotations = enrich(document("Helsingin kaupunginhallitus päätti eilen, että uusi kirjasto avataan toukokuussa."))
-    assert annotations.language == "fi"
-    assert annotations.mentions == ()
+    facets = enrich(document("Helsingin kaupunginhallitus päätti eilen, että uusi kirjasto avataan toukokuussa."))
+    assert facets["language"] == "fi"
+    assert facets["names"] == ()
 
 
 def test_a_passage_in_the_other_language_is_read_in_it() -> None:
     text = f"{ESTONIAN * 6}\n\n{ENGLISH * 3}\n\n{ESTONIAN * 3}"
-    annotations = enrich(document(text))
-    found = {(mention.kind, mention.name) for mention in annotations.mentions}
-    assert annotations.language == "et"
+    facets = enrich(document(text))
+    found = {(mention.kind, mention.name) for mention in facets["names"]}
+    assert facets["language"] == "et"
     assert {(NameKind.PERSON, "Mary Smith"), (NameKind.PLACE, "Leeds"), (NameKind.PERSON, "Katrin Paio")} <= found
-    assert all(text[mention.start : mention.end] == mention.surface for mention in annotations.mentions)
+    assert all(text[mention.start : mention.end] == mention.surface for mention in facets["names"])
 
 
 def test_a_text_of_many_blocks_keeps_its_offsets() -> None:
@@ -83,6 +83,6 @@ def test_mentions_are_capped() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(), max_size=400), st.text(max_size=10))
 def test_any_document_can_be_enriched(text: str, declared: str) -> None:
-    annotations = enrich(document(text, declared))
-    assert annotations.language
-    assert all(text[mention.start : mention.end] == mention.surface for mention in annotations.mentions)
+    facets = enrich(document(text, declared))
+    assert facets["language"]
+    assert all(text[mention.start : mention.end] == mention.surface for mention in facets["names"])

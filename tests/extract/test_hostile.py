@@ -12,10 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rehi.builtin import table
 from rehi.errors import ReadError
-from rehi.extract import READERS, extract
+from rehi.extract import extract
 from rehi.model.document import Document
 
+READERS = table("format")
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 BAD_IN_IRI = re.compile(r'[\x00-\x20<>"{}|\\^`]')
 TYPES = [*READERS, "", "text/plain", "text/html; charset=utf-8", "application/json; charset=x", "image/png", ";;="]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
-from rehi.graph import describe, describe_vocabulary
+from rehi.graph import describe_vocabulary
 from rehi.graph import vocabulary as v
 from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
-from rehi.model.work import DocumentFacts, GraphWork, ResourceDescription
+from rehi.model.work import ReadingFacts, ResourceDescription
 from rehi.ports import ReplaceGraph, ReplaceSubject
+from tests.graph.described import describe
 
 BASE = "http://rehi.localhost"
 AT = datetime(2026, 3, 1, 12, 30, 0, 500_000, tzinfo=UTC)
@@ -30,18 +32,18 @@ def version(number: int, *, at: datetime = AT) -> Version:
     )  # fmt: skip
 
 
-FACTS = DocumentFacts(media_type="text/html", title="Mis juhtus", language="et", characters=10, derived=None)
+FACTS = ReadingFacts(media_type="text/html", title="Mis juhtus", language="et", characters=10, derived=None)
 RESOURCE = ResourceDescription(
     resource_id=8127, url=PAGE, versions=(version(1),), document=FACTS, aliases=("http://le.ee/x",), mentions=(KATRIN,)
 )  # fmt: skip
 ENTITY = Entity(
-    key=KATRIN, name="Katrin Paio", given="Katrin", family="Paio", lemmas=("Katrin Paio", "katrin paio"), documents=1
+    id=1, key=KATRIN, name="Katrin Paio", given="Katrin", family="Paio", lemmas=("Katrin Paio", "katrin paio"), documents=1
 )  # fmt: skip
 
 
-def quads(work: GraphWork) -> str:
+def quads(*resources: ResourceDescription, entities: Sequence[Entity] = ()) -> str:
     """All that the changes say, as N-Quads in order."""
-    changes, _ = describe(work, BASE)
+    changes = describe(BASE, resources=resources, entities=entities)
     described = [Quad(t.subject, t.predicate, t.object, change.graph) for change in changes for t in change.triples]
     store = Store()
     store.extend(described)
@@ -62,13 +64,13 @@ def expected(turtle: str) -> str:
 
 def test_a_page_that_is_gone_says_since_when() -> None:
     gone = "<http://www.w3.org/ns/prov#invalidatedAtTime>"
-    assert gone not in quads(GraphWork(ids=(1,), resources=(RESOURCE,)))
-    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, gone_at=AT),)))
+    assert gone not in quads(RESOURCE)
+    described = quads(replace(RESOURCE, gone_at=AT))
     assert f'<{PAGE}> {gone} "2026-03-01T12:30:00.5Z"' in described
 
 
 def test_a_document_is_described_in_its_own_graph_and_an_entity_in_that_of_all() -> None:
-    described = quads(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)))
+    described = quads(RESOURCE, entities=[ENTITY])
     assert described == expected(
         """
         <{base}/graph/entities> {
@@ -88,9 +90,9 @@ def test_a_document_is_described_in_its_own_graph_and_an_entity_in_that_of_all()
 
 
 def test_organisations_and_places_have_names_of_their_kind() -> None:
-    bmw = Entity(key=EntityKey(NameKind.ORGANISATION, "bmw"), name="Bmw", lemmas=("Bmw", "bmw"), documents=1)
-    place = Entity(key=EntityKey(NameKind.PLACE, "sillamäe"), name="Sillamäe", lemmas=("Sillamäe",), documents=1)
-    assert quads(GraphWork(ids=(1,), entities=(bmw, place))) == expected(
+    bmw = Entity(id=1, key=EntityKey(NameKind.ORGANISATION, "bmw"), name="Bmw", lemmas=("Bmw", "bmw"), documents=1)
+    place = Entity(id=2, key=EntityKey(NameKind.PLACE, "sillamäe"), name="Sillamäe", lemmas=("Sillamäe",), documents=1)
+    assert quads(entities=[bmw, place]) == expected(
         """
         <{base}/graph/entities> {
             <{base}/entity/organisation/bmw> a nerd:Organization ; foaf:name "Bmw" ; ner:orgName "Bmw" ;
@@ -102,13 +104,13 @@ def test_organisations_and_places_have_names_of_their_kind() -> None:
     )
 
 
-def test_statements_are_counted_by_document() -> None:
-    _, counts = describe(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)), BASE)
-    assert counts == {8127: 10}
+def test_a_document_is_one_change_with_all_its_statements() -> None:
+    (change,) = describe(BASE, resources=[RESOURCE])
+    assert len(change.triples) == 10
 
 
 def test_versions_follow_one_another() -> None:
-    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, versions=(version(3), version(1))),)))
+    described = quads(replace(RESOURCE, versions=(version(3), version(1))))
     line = f"<{BASE}/version/8127/3> <{v.PROV}wasRevisionOf> <{BASE}/version/8127/1>"
     assert described.count("wasRevisionOf") == 1
     assert line in described
@@ -117,7 +119,7 @@ def test_versions_follow_one_another() -> None:
 def test_times_are_told_in_utc_as_the_store_writes_them() -> None:
     summer = timezone(timedelta(hours=3))
     for at, text in [(AT, "12:30:00.5Z"), (datetime(2026, 3, 1, 15, 30, tzinfo=summer), "12:30:00Z")]:
-        changes, _ = describe(GraphWork(ids=(1,), resources=(replace(RESOURCE, versions=(version(1, at=at),)),)), BASE)
+        changes = describe(BASE, resources=[replace(RESOURCE, versions=(version(1, at=at),))])
         assert f"2026-03-01T{text}" in {t.object.value for t in changes[0].triples if isinstance(t.object, Literal)}
         store = Store()
         store.extend(Quad(t.subject, t.predicate, t.object) for t in changes[0].triples)
@@ -132,53 +134,51 @@ def test_times_are_told_in_utc_as_the_store_writes_them() -> None:
     ],
 )
 def test_a_document_of_which_nothing_can_be_said_has_an_empty_graph(resource: ResourceDescription) -> None:
-    changes, counts = describe(GraphWork(ids=(1,), resources=(resource,)), BASE)
+    changes = describe(BASE, resources=[resource])
     assert changes == [ReplaceGraph(NamedNode(f"{BASE}/graph/resource/8127"), ())]
-    assert counts == {8127: 0}
 
 
 def test_an_address_that_can_not_be_told_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    describe(GraphWork(ids=(1,), resources=(replace(RESOURCE, url="no address"),)), BASE)
+    describe(BASE, resources=[replace(RESOURCE, url="no address")])
     assert "resource 8127 is left out of the graph: 'no address' can't be an IRI" in caplog.text
 
 
 def test_a_document_that_was_not_read_has_its_versions() -> None:
-    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=None, mentions=(), aliases=()),)))
+    described = quads(replace(RESOURCE, document=None, mentions=(), aliases=()))
     assert "hasVersion" in described
     assert "title" not in described
 
 
 def test_a_vanished_entity_is_taken_from_the_graph() -> None:
-    changes, counts = describe(GraphWork(ids=(1,), vanished=(KATRIN,)), BASE)
+    changes = describe(BASE, entities=[replace(ENTITY, documents=0)])
     assert changes == [
         ReplaceSubject(NamedNode(f"{BASE}/graph/entities"), NamedNode(f"{BASE}/entity/person/katrin-paio"), ())
     ]
-    assert counts == {}
 
 
 def test_an_unknown_language_and_an_empty_title_are_not_told() -> None:
     facts = replace(FACTS, title="", language="und")
-    described = quads(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=facts),)))
+    described = quads(replace(RESOURCE, document=facts))
     assert "title" not in described
     assert "language" not in described
 
 
 def test_characters_that_xml_forbids_are_not_written() -> None:
     facts = replace(FACTS, title="Mis\x00 juhtus\ud800\ufffe?")
-    changes, _ = describe(GraphWork(ids=(1,), resources=(replace(RESOURCE, document=facts),)), BASE)
+    changes = describe(BASE, resources=[replace(RESOURCE, document=facts)])
     assert Literal("Mis juhtus?") in {triple.object for triple in changes[0].triples}
 
 
 def test_the_same_mention_or_alias_twice_is_said_once() -> None:
     twice = replace(RESOURCE, mentions=(KATRIN, KATRIN), aliases=("http://le.ee/x", "http://le.ee/x", PAGE))
-    assert quads(GraphWork(ids=(1,), resources=(twice,))) == quads(GraphWork(ids=(1,), resources=(RESOURCE,)))
+    assert quads(twice) == quads(RESOURCE)
 
 
 def test_the_vocabulary_explains_each_property_of_ours() -> None:
     change = describe_vocabulary(BASE)
     assert change.graph == NamedNode(f"{BASE}/graph/vocabulary")
     explained = {t.subject.value for t in change.triples if t.predicate.value == v.DC + "description"}  # type: ignore[union-attr]
-    changes, _ = describe(GraphWork(ids=(1,), resources=(RESOURCE,), entities=(ENTITY,)), BASE)
+    changes = describe(BASE, resources=[RESOURCE], entities=[ENTITY])
     used = {t.predicate.value for made in changes for t in made.triples}
     assert {name for name in used if name.startswith((v.NER, v.REHI))} <= explained
     assert {v.NER, v.REHI, v.NER + "orgName", v.NER + "locationName"} <= explained

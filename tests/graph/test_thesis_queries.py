@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 import pytest
 
 from rehi.engines.oxigraph.store import OxigraphStore
-from rehi.graph import describe, describe_vocabulary, prepare_query
+from rehi.graph import describe_vocabulary, prepare_query
 from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
-from rehi.model.work import DocumentFacts, GraphWork, ResourceDescription
+from rehi.model.work import ReadingFacts, ResourceDescription
 from rehi.ports import QueryLimits
+from tests.graph.described import describe
 
 BASE = "http://rehi.localhost"
 JSON = "application/sparql-results+json"
@@ -95,11 +96,12 @@ AT = datetime(2026, 3, 1, tzinfo=UTC)
 REF = RecordRef("a.warc.gz", 0, 1)
 KNOWN = {
     0: Entity(
+        id=0, documents=1,
         key=EntityKey(NameKind.PERSON, "angelica-udeküll"), name="Angelica Udeküll", given="Angelica", family="Udeküll",
         lemmas=("Angelica Udeküll", "angelica udeküll"),
     ),
-    1: Entity(key=EntityKey(NameKind.ORGANISATION, "bmw"), name="Bmw", lemmas=("Bmw", "bmw")),
-    2: Entity(key=EntityKey(NameKind.PLACE, "sillamäe"), name="Sillamäe", lemmas=("Sillamäe", "sillamäe")),
+    1: Entity(id=1, documents=1, key=EntityKey(NameKind.ORGANISATION, "bmw"), name="Bmw", lemmas=("Bmw", "bmw")),
+    2: Entity(id=2, documents=1, key=EntityKey(NameKind.PLACE, "sillamäe"), name="Sillamäe", lemmas=("Sillamäe", "sillamäe")),
 }  # fmt: skip
 
 
@@ -110,7 +112,7 @@ def entity(number: int) -> Entity:
     given, family = (f"Eesnimi{number % 97}", f"Perenimi{number}") if kind is NameKind.PERSON else ("", "")
     name = f"{given} {family}" if given else f"{kind.value.title()} {number}"
     return Entity(
-        key=EntityKey(kind, name.lower().replace(" ", "-")), name=name, given=given, family=family,
+        id=number, documents=1, key=EntityKey(kind, name.lower().replace(" ", "-")), name=name, given=given, family=family,
         lemmas=(name, name.lower(), f"{name}i"),
     )  # fmt: skip
 
@@ -127,7 +129,7 @@ def resource(number: int) -> ResourceDescription:
         id=number, resource_id=number, number=1, taken_at=AT, digest=Digest(f"sha256:{number:064x}"), size=number,
         media_type="text/html", status=200, record=REF, body=REF,
     )  # fmt: skip
-    facts = DocumentFacts(media_type="text/html", title=f"Leht {number}", language="et", characters=1, derived=None)
+    facts = ReadingFacts(media_type="text/html", title=f"Leht {number}", language="et", characters=1, derived=None)
     keys = tuple(dict.fromkeys(entity(i).key for i in mentioned(number)))
     return ResourceDescription(resource_id=number, url=url, versions=(version,), document=facts, mentions=keys)
 
@@ -137,11 +139,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OxigraphStore]:
     store = OxigraphStore(tmp_path_factory.mktemp("thesis"), base=BASE)
     store.write([describe_vocabulary(BASE)])
     for start in range(0, ENTITIES, BATCH):
-        work = GraphWork(ids=(1,), entities=tuple(entity(i) for i in range(start, start + BATCH)))
-        store.write(describe(work, BASE)[0])
+        store.write(describe(BASE, entities=[entity(i) for i in range(start, start + BATCH)]))
     for start in range(0, DOCUMENTS, BATCH):
-        work = GraphWork(ids=(1,), resources=tuple(resource(i) for i in range(start, start + BATCH)))
-        store.write(describe(work, BASE)[0])
+        store.write(describe(BASE, resources=[resource(i) for i in range(start, start + BATCH)]))
     store.publish()
     yield store
     store.close()
@@ -193,7 +193,7 @@ def test_the_names_on_a_page_are_those_that_it_mentions(store: OxigraphStore) ->
 
 def test_all_of_a_kind_are_listed_each_mention_once(store: OxigraphStore) -> None:
     solutions = rows(store, ALL_PLACES)
-    expected = sum(key.kind is NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
+    expected = sum(key.kind == NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
     assert len(solutions) == expected
     assert solutions == sorted(solutions, key=lambda row: (row["name"], row["webpage"]))
 
@@ -229,12 +229,12 @@ def test_what_a_document_no_longer_mentions_is_gone(store: OxigraphStore) -> Non
         resource_id=0, url=changed.url, versions=changed.versions, document=changed.document,
         mentions=tuple(key for key in changed.mentions if key.slug != "sillamäe"),
     )  # fmt: skip
-    store.write(describe(GraphWork(ids=(2,), resources=(without,)), BASE)[0])
+    store.write(describe(BASE, resources=[without]))
     store.publish()
     try:
         assert "http://online.le.ee/" not in {row["webpage"] for row in rows(store, PLACE)}
         assert "http://online.le.ee/" in {row["webpage"] for row in rows(store, ORGANISATION)}
     finally:
-        store.write(describe(GraphWork(ids=(3,), resources=(changed,)), BASE)[0])
+        store.write(describe(BASE, resources=[changed]))
         store.publish()
     assert "http://online.le.ee/" in {row["webpage"] for row in rows(store, PLACE)}

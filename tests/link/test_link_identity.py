@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rehi.languages.kinds import NameKind
 from rehi.link import link
-from rehi.model.document import Annotations, Mention
+from rehi.model.document import Mention
 from rehi.model.entity import EntityKey, Identity
 
 
@@ -32,7 +32,7 @@ def other(kind: NameKind, name: str, *lemmas: str) -> Mention:
 
 
 def identities(*mentions: Mention) -> tuple[Identity, ...]:
-    return link(Annotations(language="et", mentions=mentions))
+    return link(mentions)
 
 
 def test_mentions_of_one_name_are_one_identity() -> None:

@@ -46,7 +46,7 @@ def test_a_document_has_its_names_its_versions_and_its_text(ask: Ask, harvested:
     assert found["names"]
     assert found["versions"][0]["digest"].startswith("sha256:")
     reading = ask(f"/api/documents/{row['resource_id']}/annotations").json
-    text, mentions = reading["document"]["text"], reading["annotations"]["mentions"]
+    text, mentions = reading["document"]["text"], reading["facets"]["names"]
     assert mentions
     assert all(text[m["start"] : m["end"]] == m["surface"] for m in mentions)
 

@@ -1,4 +1,4 @@
-"""The local executor: guarded processes on this machine; a task that crashes, hangs or takes too much memory harms no other."""
+"""The local executor: guarded processes on this machine. A task that crashes, hangs or is greedy harms no other."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from rehi.app import House
 from rehi.builtin import table
@@ -15,9 +16,9 @@ from rehi.operations.parameters import LONGEST_TEXT, ROWS, Limit, Offset, Text
 
 
 def check_kind(kind: str) -> str:
-    """Return the name of a kind of entities; ValueError names those there are."""
+    """Return the name of a kind of entities; another is refused as a member of no enumeration."""
     if kind not in (known := table("entity_kind")):
-        raise ValueError(f"{kind[:60]!r} is no kind; there are {', '.join(known)}")
+        raise PydanticCustomError("enum", "there is no such kind", {"expected": ", ".join(known)})
     return kind
 
 

@@ -140,7 +140,7 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> WrongParameter:
             detail = f"say which: {shown} is missing"
         case "string_too_short":
             detail = f"say which: {shown} is empty"
-        case "value_error" | "int_parsing" | "int_type" | "int_from_float":
+        case "int_parsing" | "int_type" | "int_from_float":
             detail = f"{shown} is a whole number"
         case "greater_than_equal" | "less_than_equal" | "int_parsing_size":
             detail = f"{shown} is {schema.get('minimum', '…')} to {schema.get('maximum', '…')}"
