@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Update, select, text, update
 
 from rehi.engines.sql.database import Database
+from rehi.engines.sql.dialects.dialect import NewResource
 from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
@@ -18,7 +19,7 @@ from rehi.engines.sql.outbox.rows import delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import enter_links, join_source
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
-from rehi.engines.sql.statements.text import key_of, storable, tail_of
+from rehi.engines.sql.statements.text import HEAD, key_of, storable, tail_of
 from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import blob, file, finding, resource
 from rehi.engines.sql.tables import source as table
@@ -123,13 +124,14 @@ class SqlSources:
         """Enter URLs in their order, so that each page of the index is touched once: a third of the time."""
         ordered = sorted({one.url for one in findings})
         claims = {one.url: storable(write_claims(one.claims)) for one in findings if one.claims is not NO_CLAIMS}
-        origins = [origin_of(url) for url in ordered]
+        origins = _origins_of(ordered)
         known = self.database.hosts
         here = set(origins)
         hosts.update((origin, known[origin]) for origin in here if origin in known)
         hosts.update(ensure_hosts(connection, here - hosts.keys()))
-        rows = [
-            (hosts[origin], url, tail_of(url), source_id, due, 0) for origin, url in zip(origins, ordered, strict=True)
+        rows: list[NewResource] = [
+            (hosts[origin], url, "" if len(url) <= HEAD else tail_of(url), source_id, due, 0)
+            for origin, url in zip(origins, ordered, strict=True)
         ]
         new = self.database.dialect.insert_findings(connection, rows, at=due, claims=claims)
         if new:
@@ -262,6 +264,18 @@ class SqlSources:
         for row in rows:
             followed[row.resource_id].append((row.source_id, row.follow, row.depth))
         return followed
+
+
+def _origins_of(ordered: Sequence[str]) -> list[str]:
+    """Return the origins of URLs; in their order many have that of the one before, which is quickly seen."""
+    origins: list[str] = []
+    origin, start = "", "\0"  # with which no URL begins
+    for url in ordered:
+        if not url.startswith(start):
+            origin = origin_of(url)
+            start = f"{origin}/"
+        origins.append(origin)
+    return origins
 
 
 def _change(source_id: int, **values: Any) -> Update:
