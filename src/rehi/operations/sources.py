@@ -62,7 +62,7 @@ def start_source(service: RunningService, *, source_id: SourceId) -> Source:
 
 
 def set_follow(house: House, *, source_id: SourceId, follow: FollowText) -> Source:
-    """Say which links of a source's documents become resources of it; it holds for what is read from now on."""
+    """Say which links of a source's documents become resources of it, those that were read before too."""
     return order_follow(house, source_id, follow)
 
 

@@ -18,6 +18,7 @@ from rehi.model.update import UpdateKind
 from rehi.pipeline.descriptions import Descriptions
 from rehi.pipeline.discoveries import Discoveries
 from rehi.pipeline.discovery import Discovery
+from rehi.pipeline.links import Links
 from rehi.pipeline.presence import Presence
 from rehi.pipeline.readings import Readings
 from rehi.pipeline.rooms import Progress, Rooms
@@ -40,6 +41,7 @@ class Harvest:
         self._discoveries = Discoveries(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
+        self._links = Links(rooms, self.progress)
         self._descriptions = Descriptions(rooms, self.progress)
         self._sealing = Sealing(rooms)
         self._presence = Presence(rooms)
@@ -49,6 +51,7 @@ class Harvest:
             self._visits.visit,
             self._visits.keep,
             self._readings.read,
+            self._links.follow,
             self._sealing.seal,
             *([self._descriptions.describe] if rooms.writes_graph else []),
             self._presence.sign,
@@ -92,13 +95,15 @@ class Harvest:
     def settled(self) -> bool:
         """Whether all that has come so far is discovered, kept, read, described and published."""
         described = self._descriptions.is_settled or not self._rooms.writes_graph
-        return self._discoveries.is_settled and self._visits.is_settled and self._readings.is_settled and described
+        rooms = (self._discoveries, self._visits, self._readings, self._links)
+        return described and all(room.is_settled for room in rooms)
 
     def _stir(self) -> None:
         """The catalogue has changed: there may be work for every room."""
         self._discoveries.stir()
         self._visits.stir()
         self._readings.stir()
+        self._links.stir()
         self._descriptions.stir()
 
     def _recover(self) -> None:

@@ -71,7 +71,9 @@ class Discovery:
         try:
             self._discover(source, claim, report, cancelled)
         except Awaited as awaited:
-            self.catalogue.suspend(source, awaited.url, [claim], at_once=awaited.at_once, now=self.clock())
+            self.catalogue.suspend(
+                source, awaited.url, [claim], since=awaited.since, at_once=awaited.at_once, now=self.clock()
+            )
             return
         except SourceError as error:
             self._fail(source, error)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -20,6 +20,7 @@ from rehi.sources import Awaited, Fetched, is_visitable, normalise
 from rehi.sources.opening import open_file
 
 _HOPS = 50  # redirects that are followed; each was judged when it was visited
+_NEXT = timedelta(microseconds=1)  # after a visit, any later one counts
 _FOR_GOOD = (Outcome.FORBIDDEN, Outcome.GONE)
 _TRY_AGAIN = frozenset({0, 408, 425, 429})  # and all of 500 and above
 
@@ -52,28 +53,28 @@ class SourceFetch:
 
     def _find(self, url: str) -> DocumentRow:
         """Return what is at the end of the redirects from a URL, if all of them were visited since the source was started."""
-        began_at = self.source.began_at
+        began_at = self.source.began_at or self.source.added_at
         for _ in range(_HOPS):
             try:
                 row = self.catalogue.document(self.catalogue.resource_id(url))
             except NotFound:
-                raise Awaited(url) from None
-            if row.visited_at is None or (began_at is not None and row.visited_at < began_at):
-                raise Awaited(url)
+                raise Awaited(url, since=began_at) from None
+            if row.visited_at is None or row.visited_at < began_at:
+                raise Awaited(url, since=began_at)
             if row.state != Outcome.REDIRECT:
-                return self._check(row)
+                self._check(row, row.visited_at)
+                return row
             url = row.redirect_to
         raise SourceError(f"{self.source.location} can't be had: its redirects do not end")
 
-    def _check(self, row: DocumentRow) -> DocumentRow:
+    def _check(self, row: DocumentRow, visited_at: datetime) -> None:
         if row.state in _FOR_GOOD:
             why = "it may not be visited" if row.state == Outcome.FORBIDDEN else "it is gone"
             raise SourceError(f"{row.url} can't be had: {why}; `rehi problems` says more")
         if row.state == Outcome.FAILED:
             if row.status in _TRY_AGAIN or row.status >= 500:
-                raise Awaited(row.url, at_once=False)
+                raise Awaited(row.url, since=visited_at + _NEXT, at_once=False)
             raise SourceError(f"{row.url} can't be had: the server answered {row.status}")
-        return row
 
     def _copy(self, row: DocumentRow, path: Path) -> str:
         """Copy the newest version of a resource to a file, and return its declared type."""
@@ -81,7 +82,7 @@ class SourceFetch:
         if version.dropped:
             raise SourceError(f"{row.url} can't be had: its bytes were dropped by a rule; start it again to visit it")
         if not self.archive.holds(version.body):  # it lies with another worker, who is asked when it is visited again
-            raise Awaited(row.url)
+            raise Awaited(row.url, since=(row.visited_at or self.clock()) + _NEXT)
         with self.archive.open_body(version.body) as body, path.open("wb") as file:
             shutil.copyfileobj(body, file)
         return version.media_type

@@ -54,15 +54,16 @@ class Sources(Protocol):
         """Say how far a source has come."""
 
     def suspend(
-        self, source: Source, url: str, claims: Sequence[Claim], *, at_once: bool = True, now: datetime
+        self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
     ) -> None:
-        """Let a source wait until a URL, a resource of this source, is visited; the claims on the source are done.
+        """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done.
 
-        It is due now, or when its own schedule says so.
+        A visit that began at ``since`` or later will do. If there is none yet, the URL is due now, or when its own
+        schedule says so.
         """
 
     def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since they wait for it; how many that are.
+        """Put sources into the outbox whose awaited URL has been visited since then; how many that are.
 
         Whoever has the bytes in a folder of its own does the work.
         """
@@ -71,7 +72,10 @@ class Sources(Protocol):
         """Say when the source's resources are to be visited again, and how much they matter."""
 
     def set_follow(self, source_id: int, follow: str) -> None:
-        """Say which links of the source's documents become resources; NotFound if there is no such source."""
+        """Say which links of the source's documents become resources, those that were read before too.
+
+        Their links wait in the outbox to be looked at. NotFound if there is no such source.
+        """
 
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""

@@ -49,9 +49,10 @@ class Fetched:
 class Awaited(Exception):
     """What lies at a URL is not here yet: discovery goes on when it was visited. A kind lets this pass."""
 
-    def __init__(self, url: str, *, at_once: bool = True) -> None:
+    def __init__(self, url: str, *, since: datetime, at_once: bool = True) -> None:
         super().__init__(url)
-        self.url, self.at_once = url, at_once  # visited now, or when its own schedule says so
+        self.url, self.since = url, since  # a visit from that moment on will do
+        self.at_once = at_once  # it is visited now, or when its own schedule says so
 
 
 class Fetch(Protocol):

@@ -159,7 +159,7 @@ class SourcesContract:
         source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(0))
         source = catalogue.start_source(source.id, now=at(0))
         claims = _claim(catalogue, "one")
-        catalogue.suspend(source, url, claims, now=at(1))
+        catalogue.suspend(source, url, claims, since=at(0), now=at(1))
         waiting = catalogue.source(source.id)
         assert (waiting.state, waiting.awaits) == (SourceState.READING, url)
         assert (catalogue.wake_sources(), _claim(catalogue, "one")) == (0, [])
@@ -175,11 +175,20 @@ class SourcesContract:
         catalogue.record([came(url, "one", next_in=9_999)], [], worker="one", now=at(0))
         source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(5))
         source = catalogue.start_source(source.id, now=at(5))
-        catalogue.suspend(source, url, _claim(catalogue, "one"), at_once=False, now=at(5))
+        catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(5), at_once=False, now=at(5))
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(6)) == []
-        catalogue.suspend(source, url, [], now=at(7))
+        catalogue.suspend(source, url, [], since=at(5), now=at(7))
         assert catalogue.wake_sources() == 0
         assert [task.url for task in lease_one(catalogue, 7).tasks] == [url]
+
+    def test_a_visit_that_was_under_way_is_enough(self, catalogue: Catalogue) -> None:
+        url = "http://a.ee/"
+        source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(0))
+        source = catalogue.start_source(source.id, now=at(0))
+        catalogue.record([came(url, "one", 1, next_in=9_999)], [], worker="one", now=at(3))
+        catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(0), now=at(2))
+        assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(4)) == []
+        assert catalogue.wake_sources() == 1
 
     def test_links_lead_one_step_further_and_never_back(self, catalogue: Catalogue) -> None:
         source = add(catalogue, "http://a.ee/")

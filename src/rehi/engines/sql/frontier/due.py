@@ -51,11 +51,10 @@ def _let_be_due(connection: Connection, hosts: Sequence[int], which: Sequence[Co
     return sum(found.values())
 
 
-def make_resource_due(connection: Connection, resource_id: int, at: int) -> None:
-    """Let one resource be due, unless it is already."""
+def make_resource_due(connection: Connection, resource_id: int, at: int, *, unless_visited: int) -> None:
+    """Let one resource be due, unless it is already, or was visited since a moment."""
+    unvisited = or_(resource.c.visited_at.is_(None), resource.c.visited_at < unless_visited)
     later = or_(resource.c.due_at.is_(None), resource.c.due_at > at)
-    change = update(resource).where(resource.c.id == resource_id, later).values(due_at=at)
-    connection.execute(change)
-    wake_together(
-        connection, [row.host_id for row in connection.execute(_HOST.where(resource.c.id == resource_id))], at
-    )
+    connection.execute(update(resource).where(resource.c.id == resource_id, unvisited, later).values(due_at=at))
+    hosts = connection.execute(_HOST.where(resource.c.id == resource_id, unvisited)).scalars().all()
+    wake_together(connection, hosts, at)

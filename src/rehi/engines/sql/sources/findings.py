@@ -6,13 +6,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, select, text
 
-from rehi.engines.sql.statements.driver import execute_many
+from rehi.engines.sql.statements.driver import execute_many, fetch_all
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import finding, resource
 
+FOLLOW = "follow"  # the kind of work whose subjects are resources that were read, and whose links may be followed
+_ANY_RULE = "SELECT id FROM source WHERE follow <> ''"
+_FOLLOWED = SelectMany(
+    "SELECT DISTINCT resource_id FROM finding", "source_id IN (SELECT id FROM source WHERE follow <> '') AND resource_id",
+    "bigint", order="resource_id",
+)  # fmt: skip
+_FOLLOW_ALL = text("""
+    INSERT INTO outbox (kind, subject, owner)
+    SELECT :kind, finding.resource_id, coalesce(file.owner, '') FROM finding
+    JOIN document ON document.resource_id = finding.resource_id JOIN reading ON reading.id = document.reading_id
+    LEFT JOIN file ON file.id = reading.file_id WHERE finding.source_id = :source ORDER BY finding.resource_id
+""")
 _JOIN = Upsert(
     finding, ("source_id", "resource_id", "first_at", "last_at"), unique=("source_id", "resource_id"),
     change={"last_at": "new.last_at"},
@@ -67,3 +79,15 @@ def sources_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[i
     for row in _OF_RESOURCES.run(connection, sorted(set(resource_ids))):
         rows[row.resource_id].append(row)
     return rows
+
+
+def those_followed(connection: Connection, resource_ids: Iterable[int]) -> list[int]:
+    """Return those of the resources that a source with a rule for links has."""
+    if not fetch_all(connection, _ANY_RULE):
+        return []
+    return [row.resource_id for row in _FOLLOWED.run(connection, sorted(set(resource_ids)))]
+
+
+def follow_all(connection: Connection, source_id: int) -> None:
+    """Have the links looked at of all documents of a source that were read before."""
+    connection.execute(_FOLLOW_ALL, {"kind": FOLLOW, "source": source_id})

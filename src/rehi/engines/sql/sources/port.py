@@ -16,7 +16,7 @@ from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_togeth
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
 from rehi.engines.sql.outbox.rows import delete_work, put_owned_work
-from rehi.engines.sql.sources.findings import enter_links, join_source
+from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
 from rehi.engines.sql.statements.text import HEAD, key_of, storable, tail_of
@@ -178,9 +178,9 @@ class SqlSources:
         self.database.write(lambda connection: connection.execute(_change(source_id, **values)))
 
     def suspend(
-        self, source: Source, url: str, claims: Sequence[Claim], *, at_once: bool = True, now: datetime
+        self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
     ) -> None:
-        """Let a source wait until a URL, a resource of this source, is visited; the claims on the source are done."""
+        """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done."""
         at = to_micros(now)
 
         def work(connection: Connection) -> None:
@@ -188,16 +188,17 @@ class SqlSources:
             there = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
             row = there.ids[url]
             join_source(connection, [(source.id, row)], at)
+            asked_at = to_micros(since)
             if at_once:
-                make_resource_due(connection, row, at)
-            connection.execute(_change(source.id, awaits=row, asked_at=at))
+                make_resource_due(connection, row, at, unless_visited=asked_at)
+            connection.execute(_change(source.id, awaits=row, asked_at=asked_at))
             delete_work(connection, [work_id for claim in claims for work_id in claim.ids])
             additions.write(connection, self.database)
 
         self.database.write(work)
 
     def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since they were started; how many that are."""
+        """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
 
         def nothing(connection: Connection) -> bool:
             return connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None
@@ -216,13 +217,17 @@ class SqlSources:
         self._set(source_id, policy=storable(policy), weight=weight)
 
     def set_follow(self, source_id: int, follow: str) -> None:
-        """Say which links of the source's documents become resources; NotFound if there is no such source."""
+        """Say which links of the source's documents become resources, those that were read before too."""
         self._set(source_id, follow=storable(follow))
 
     def _set(self, source_id: int, **values: Any) -> None:
-        change = _change(source_id, **values)
-        if not self.database.write(lambda connection: connection.execute(change).rowcount):
-            raise NotFound(f"there is no source {source_id}")
+        def work(connection: Connection) -> None:
+            if not connection.execute(_change(source_id, **values)).rowcount:
+                raise NotFound(f"there is no source {source_id}")
+            if values.get("follow"):
+                follow_all(connection, source_id)
+
+        self.database.write(work)
 
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""

@@ -34,7 +34,7 @@ source = Table(
     string("worker"),  # on whose machine the file lies; empty for a URL
     Column("began_at", BigInteger),
     Column("awaits", ID),  # the resource that must be visited before it goes on
-    integer("asked_at"),  # since when it waits
+    integer("asked_at"),  # a visit that began then or later will do
     string("policy"),
     real("weight", "1"),
     string("keep"),  # which versions; empty for all
