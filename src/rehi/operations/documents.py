@@ -11,6 +11,7 @@ from pydantic import Field
 from rehi.app import House
 from rehi.builtin import table
 from rehi.errors import SettingsError
+from rehi.model.claims import SourceClaims
 from rehi.model.document import Reading
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, NameOnPage, Page
@@ -42,11 +43,12 @@ class DocumentList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentDetails:
-    """A document with its names and versions."""
+    """A document with its names and versions, and what its sources say of it."""
 
     document: DocumentRow
     names: Sequence[NameOnPage]
     versions: Sequence[Version]
+    sources: Sequence[SourceClaims]
 
 
 def list_documents(
@@ -75,12 +77,13 @@ def list_documents(
 
 
 def get_document(house: House, *, document_id: DocumentId) -> DocumentDetails:
-    """Return a document with the entities that it mentions and its versions."""
+    """Return a document with the entities that it mentions, its versions, and what its sources say of it."""
     row = house.catalogue.document(document_id)
     return DocumentDetails(
         document=row,
         names=house.catalogue.names_on(document_id),
         versions=house.catalogue.versions(row.url) if row.versions else (),
+        sources=house.catalogue.claims_on(document_id),
     )
 
 

@@ -19,6 +19,7 @@ from rehi.operations.parameters import ROWS, Limit, Offset, Url
 from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
+from rehi.operations.sources import kind_in_words, order_follow, unit_of
 from rehi.serve.gate import COOKIE
 from rehi.serve.highlights import mark_names
 from rehi.serve.rendering import house_of, render
@@ -34,6 +35,7 @@ def show_overview(request: Request) -> Response:
         "totals": catalogue.totals(now=utc_now()),
         "sources": catalogue.sources(),
         "status": request.app.state.service.status,
+        "kind_in_words": kind_in_words,
     }
     return render(request, "overview.html", values)
 
@@ -56,6 +58,12 @@ def set_keep(request: Request, source_id: int, keep: str) -> Response:
     return _back_to_source(source_id)
 
 
+def set_follow(request: Request, source_id: int, follow: str) -> Response:
+    """The form for which links are followed."""
+    order_follow(house_of(request), source_id, follow)
+    return _back_to_source(source_id)
+
+
 def _back_to_source(source_id: int) -> Response:
     return RedirectResponse(f"/sources/{source_id}", status_code=303)
 
@@ -68,6 +76,8 @@ def show_source(request: Request, source_id: int) -> Response:
     seconds = {what.partition(":")[2]: n for what, n in row.counts.items() if what.startswith("seconds:")}
     values = {
         "source": row,
+        "kind": kind_in_words(row),
+        "unit": unit_of(row),
         "rejected": _ranked(rejected),
         "seconds": _ranked(seconds),
         "priority": priority_of(row),
@@ -111,6 +121,7 @@ def show_document(request: Request, document_id: int) -> Response:
         "row": details.document,
         "versions": details.versions,
         "names": details.names,
+        "sources": details.sources,
         "text": text,
         "cut": cut,
     }
