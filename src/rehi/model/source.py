@@ -1,4 +1,4 @@
-"""A source: what says which resources there are, as a crawl log, a list of URLs, a page, or a crawl that was made elsewhere."""
+"""A source: what says which resources there are, as a crawl log, a list of URLs, a page or a crawl made elsewhere."""
 
 from __future__ import annotations
 

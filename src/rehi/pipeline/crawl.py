@@ -11,7 +11,7 @@ from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.model.visit import Headers
 from rehi.pipeline.foreign import ForeignVisit, Skipped, read_visit
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES
-from rehi.sources import Discovered, Fetch, Recognition, Sample
+from rehi.sources import Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.kind import NOT_AT_ALL
 from rehi.sources.line_source import read_cursor
 from rehi.sources.web_archive import recognise_archive
@@ -31,7 +31,7 @@ class ForeignCrawl:
         self.title = title
         self.in_place = in_place  # its records stay where they are, as far as they can
 
-    def recognise(self, sample: Sample) -> Recognition:
+    def recognise(self, sample: SourceSample) -> Recognition:
         """Return how sure it is that this is a web archive; one is left in place only by those who ask for it."""
         return NOT_AT_ALL if self.in_place else recognise_archive(sample)
 
@@ -40,7 +40,7 @@ class ForeignCrawl:
         start = read_cursor(cursor)
         with fetch(source.location) as fetched:
             file = open_foreign(fetched.path)
-            batch = _Batch(fetch)
+            batch = _RecordBatch(fetch)
             try:
                 yield from _read(file, batch, start)
             finally:
@@ -52,7 +52,7 @@ KIND = ForeignCrawl("crawl made elsewhere", in_place=False)
 IN_PLACE = ForeignCrawl("crawl made elsewhere, left in place", in_place=True)
 
 
-def _read(file: ForeignFile, batch: _Batch, start: int) -> Iterator[Discovered]:
+def _read(file: ForeignFile, batch: _RecordBatch, start: int) -> Iterator[Discovered]:
     size = max(1, file.packed.size)
     for item in file.records(start):
         if not isinstance(item, Damage) and batch.is_full(item):
@@ -69,7 +69,7 @@ class _Request:
 
 
 @dataclass(slots=True)
-class _Batch:
+class _RecordBatch:
     """Records that are yielded together. What is wrong with one may show only when the next one is read."""
 
     fetch: Fetch

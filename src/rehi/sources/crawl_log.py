@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeVar
 
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
-from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, Sample
+from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
 from rehi.sources.line_source import discover_lines
 from rehi.sources.media import Promise, promise_of_type, promise_of_url
@@ -103,7 +103,7 @@ class CrawlLog:
     title = "crawl log"
     unit = "lines"
 
-    def recognise(self, sample: Sample) -> Recognition:
+    def recognise(self, sample: SourceSample) -> Recognition:
         """Return how many of the first lines are a log's; a single one is enough, since nothing else looks like it."""
         logged = sum(is_crawl_log_line(line) for line in sample.lines)
         if not logged:

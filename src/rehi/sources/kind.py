@@ -18,7 +18,7 @@ from rehi.model.source import Entry, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class SourceSample:
     """The beginning of what may be a source."""
 
     name: str  # the file's name, or the URL
@@ -88,7 +88,7 @@ class SourceKind(Protocol):
     title: str  # as people call it: "crawl log"
     unit: str  # what it consists of: "lines", "records"
 
-    def recognise(self, sample: Sample) -> Recognition:
+    def recognise(self, sample: SourceSample) -> Recognition:
         """Return how sure it is that this can be read as a source of its kind."""
 
     def discover(self, source: Source, cursor: bytes, fetch: Fetch) -> Iterator[Discovered]:

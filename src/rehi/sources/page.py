@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rehi.errors import SourceError
 from rehi.model.source import Finding, Source
-from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, Sample
+from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.markup import looks_like_document, name_document
 from rehi.sources.urls import is_visitable, normalise
 
@@ -14,13 +14,13 @@ _DOCUMENT = 0.9  # surer than a list whose every line names a URL
 _ANYTHING = 0.1
 
 
-class Page:
+class SinglePage:
     """The kind of source that is one page."""
 
     title = "page"
     unit = "lines"
 
-    def recognise(self, sample: Sample) -> Recognition:
+    def recognise(self, sample: SourceSample) -> Recognition:
         """Return what a document is; of a file on this machine only XML, HTML and JSON, which are no lists of URLs."""
         if looks_like_document(sample.start):
             return Recognition(_DOCUMENT, name_document(sample.start))
@@ -36,4 +36,4 @@ class Page:
         yield Discovered([Finding(url)], b"1", 1.0)
 
 
-KIND = Page()
+KIND = SinglePage()

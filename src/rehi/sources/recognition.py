@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rehi.errors import SourceError
-from rehi.sources.kind import Recognition, Sample, SourceKind
+from rehi.sources.kind import Recognition, SourceKind, SourceSample
 from rehi.sources.line import BOM, is_blank
 from rehi.sources.opening import open_file, open_lines
 
@@ -20,7 +20,7 @@ _FRAME = b"\x28\xb5\x2f\xfd"
 PAGE = "page"  # what lies on this machine is never one
 
 
-def recognise(sample: Sample, kinds: Mapping[str, SourceKind]) -> tuple[str, Recognition] | None:
+def recognise(sample: SourceSample, kinds: Mapping[str, SourceKind]) -> tuple[str, Recognition] | None:
     """Return the name of the kind that is surest, with what it says; None if none is sure at all."""
     asked = [(name, kind.recognise(sample)) for name, kind in kinds.items()]
     name, surest = max(asked, key=lambda one: one[1].certainty)
@@ -42,13 +42,13 @@ def recognise_file(path: Path, kinds: Mapping[str, SourceKind]) -> str:
     return name
 
 
-def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool = True) -> Sample:
+def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool = True) -> SourceSample:
     """Return the beginning of a file; SourceError if it can't be opened."""
     with open_file(path) as file:
         first = file.read(_LOOKED_AT)
     start = _unpack(first)
     lines = [] if _is_binary(start) else [line for line in start.split(b"\n") if not is_blank(line)]
-    return Sample(
+    return SourceSample(
         name=name,
         first=first,
         start=start,
@@ -58,7 +58,7 @@ def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool =
     )
 
 
-def _refusal(path: Path, sample: Sample) -> SourceError:
+def _refusal(path: Path, sample: SourceSample) -> SourceError:
     """Return why a file is of no kind."""
     if not sample.first:
         return SourceError(f"{path} is empty")

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
-from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, Sample
+from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
 from rehi.sources.line_source import discover_lines
 from rehi.sources.markup import looks_like_document
@@ -40,7 +40,7 @@ class UrlList:
     title = "list of URLs"
     unit = "lines"
 
-    def recognise(self, sample: Sample) -> Recognition:
+    def recognise(self, sample: SourceSample) -> Recognition:
         """Return how many of the first lines name a page; a document in a markup language is no list, whatever it names."""
         if not sample.lines or looks_like_document(sample.start):
             return NOT_AT_ALL

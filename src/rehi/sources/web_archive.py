@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from rehi.errors import SourceError
-from rehi.sources.kind import NOT_AT_ALL, Recognition, Sample
+from rehi.sources.kind import NOT_AT_ALL, Recognition, SourceSample
 from rehi.sources.recognition import sample_file
 
 _DICTIONARY = b"\x5d\x2a\x4d\x18"  # only a .warc.zst begins with a dictionary of its own
@@ -16,7 +16,7 @@ _ARC_RECORD = re.compile(rb"[\r\n]*(?:filedesc:|\S+ \S+ \d{14} \S+ \d+\r?\n)")
 _NAMED = re.compile(r".+\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
 
 
-def recognise_archive(sample: Sample) -> Recognition:
+def recognise_archive(sample: SourceSample) -> Recognition:
     """Return how sure it is that this is a web archive.
 
     An ARC file says its version below its first line. A crawl log may begin with that first line, too, and has none.
