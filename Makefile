@@ -46,7 +46,7 @@ format: $(VENV)/.developing
 	$(BIN)/ruff format src tests bench eval
 	$(BIN)/ruff check --fix src tests bench eval
 
-# Scrapy is what we measure ourselves against, in an environment of its own.
+# Scrapy, and aiohttp with warcio, are what we measure ourselves against, in an environment of their own.
 $(SCRAPY)/.installed: constraints-scrapy.txt
 	@test -x $(SCRAPY)/bin/python || $(PYTHON) -m venv $(SCRAPY)
 	@$(SCRAPY)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-scrapy.txt

@@ -13,13 +13,13 @@ from bench.result import Options, Result
 
 
 def find_benches(folder: Path) -> Mapping[str, str]:
-    """The name and the first line of each module that has a ``run``; none is imported."""
-    found = {}
+    """Return the name and the first line of each module that has a ``run``; none is imported."""
+    benches = {}
     for file in sorted(folder.glob("[!_]*.py")):
         module = ast.parse(file.read_text(encoding="utf-8"))
         if any(isinstance(node, ast.FunctionDef) and node.name == "run" for node in module.body):
-            found[file.stem] = (ast.get_docstring(module) or "").partition("\n")[0]
-    return found
+            benches[file.stem] = (ast.get_docstring(module) or "").partition("\n")[0]
+    return benches
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     options = Options(quick=given.quick, lines=given.lines, megabytes=given.megabytes)
     result: Result = import_module(f"bench.{given.name}").run(options)
+    for part in result.missed:
+        print(f"missed: {part}")
     print(result.line(), flush=True)
     return 0 if result.ok else 1
 

@@ -42,15 +42,15 @@ class History:
 
 def real_histories(folder: Path, corpora: Path, *, most: int | None = None) -> list[History]:
     """The contents of 13-versions, unpacked into a folder; at most so many versions of each."""
-    found = []
+    histories = []
     for packed in sorted((corpora / "13-versions" / "content").glob("*.tar.xz")):
         name = packed.name.removesuffix(".tar.xz")
         with tarfile.open(packed) as files:
             files.extractall(folder / name, filter="data")
         paths = sorted((folder / name).iterdir(), key=lambda path: int(path.name.partition("_")[0]))
         times = [datetime.fromtimestamp(int(path.name.partition("_")[0]), UTC) for path in paths]
-        found.append(_history(name.partition("__")[2], "real", paths[:most], times[:most]))
-    return found
+        histories.append(_history(name.partition("__")[2], "real", paths[:most], times[:most]))
+    return histories
 
 
 def corpora_folder() -> Path:
@@ -71,7 +71,7 @@ class _Plan:
 def generated_histories(folder: Path, megabytes: float = MEGABYTES) -> list[History]:
     """About so many MB of large files with the edits that such files get, written into a folder."""
     scale = sqrt(min(1.0, megabytes / MEGABYTES))
-    found = []
+    histories = []
     for plan in _PLANS:
         random = Random(plan.name)  # noqa: S311 - not for secrets
         (folder / plan.name).mkdir(parents=True)
@@ -80,8 +80,8 @@ def generated_histories(folder: Path, megabytes: float = MEGABYTES) -> list[Hist
         for number in range(count):
             paths.append(folder / plan.name / f"{number:05}_{plan.name}")
             paths[-1].write_text(next(versions), encoding="utf-8")
-        found.append(_history(plan.name, "generated", paths, [_at(number) for number in range(count)]))
-    return found
+        histories.append(_history(plan.name, "generated", paths, [_at(number) for number in range(count)]))
+    return histories
 
 
 def _history(name: str, group: str, paths: list[Path], times: list[datetime]) -> History:

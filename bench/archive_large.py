@@ -80,12 +80,12 @@ def read(folder: Path, megabytes: int) -> dict[str, float]:
 
     archive = Archive(FolderShelf(folder / "archive"), file_bytes=1, worker="r", software="", clock=lambda: _BEGIN)
     began = process_time()
-    found = []
+    digests = []
     for file, offset, length in json.loads((folder / "refs.json").read_text(encoding="utf-8")):
         with archive.open_body(RecordRef(file, offset, length)) as body:
-            found.append(_digest_stream(body))
+            digests.append(_digest_stream(body))
     cpu = process_time() - began
-    for number, digest in enumerate(found):
+    for number, digest in enumerate(digests):
         if digest != _digest(folder / f"version-{number}.csv"):
             sys.exit(f"version {number} of the large file did not come back as it was")
     return {"read_cpu": cpu, "read_mb": _peak_mb()}

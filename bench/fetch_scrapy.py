@@ -1,6 +1,6 @@
 """The peer: Scrapy as a careful engineer would run it. Run by the Python of Scrapy's own environment.
 
-    python fetch_scrapy.py URLS ITEMS REPORT sane|stripped
+    python -m bench.fetch_scrapy URLS FOLDER REPORT sane|stripped
 
 Each page becomes an item with its URL, digest, version, title and text in a feed of JSON lines. ``sane`` is fast settings
 that still follow redirects, retry and count, as a crawler of the open web must and as rehi does. ``stripped`` does nothing
@@ -95,15 +95,16 @@ def settings(items: Path, way: str) -> dict[str, Any]:
     }
 
 
-def main(urls: str, items: str, report: str, way: str) -> None:
+def main(urls: str, folder: str, report: str, way: str) -> None:
     """Crawl, and say when that began and ended."""
     pages = Path(urls).read_text(encoding="utf-8").split()
-    process = AsyncCrawlerProcess(settings(Path(items), way))
+    items = Path(folder) / "items.jsonl"
+    process = AsyncCrawlerProcess(settings(items, way))
     process.crawl(Pages, urls=pages)
     idle_cpu, began = time.process_time(), time.time()
     process.start()
     ended = time.time()
-    with Path(items).open("rb") as lines:
+    with items.open("rb") as lines:
         numbers = {"began": began, "ended": ended, "idle_cpu": idle_cpu, "documents": sum(1 for _ in lines)}
     Path(report).write_text(json.dumps(numbers), encoding="utf-8")
 

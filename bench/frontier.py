@@ -6,14 +6,14 @@ its visits 50 at a time, gives hosts back with the record, and takes new ones fo
 unchanged, 25 % new, 10 % failed, 5 % redirected), so that what is measured is the frontier alone. A lease is one host with
 its URLs; times of leases are those of the calls that ask for them, for as many hosts at once as the pipeline asks for.
 
-As fast as they can, eight workers take all of the machine's processors, and a call waits for those more than for the
-database. So they work once more at half of the rate that they reached together ("half"): a real harvest waits for the
-network for most of the time. The target for the lease's time holds for one worker as fast as it can, and for eight at half
-the rate; the numbers of eight as fast as they can stand beside.
+As fast as they can, eight workers take all of the machine's processors. So they work once more at half of the rate that they
+reached together ("half"): a real harvest waits for the network for most of the time. The lease's time is judged for one
+worker and for eight as fast as they can, and for eight at half the rate.
 
 Counted as well: hosts that two held at once, and visits that are not on record exactly once; none may be.
 
-The peer is a queue of jobs in a table of the same database, one URL at a time (``frontier_queue.py``).
+The peer is a queue of jobs in a table of the same database with our durability, one URL at a time and fifty at a time
+(``frontier_queue.py``). The better of the two is the one that we are compared with.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bench.frontier_crowd import Shift, gather, sum_up
 from bench.frontier_queue import count_done, fill_queue, work_queue
 from bench.frontier_web import fill
 from bench.frontier_worker import work_leases
-from bench.result import Measure, Options, Result
+from bench.result import Measure, Options, Result, name_missed
 
 URLS = 3_000_000
 QUICK_URLS = 150_000
@@ -42,8 +42,13 @@ QUICK_SECONDS = 3.0
 P99_MS = 100.0
 HALF = "half"
 TARGET = (
-    "a lease in under 100 ms (p99) with 1 worker, and with 8 at half of the rate that they can reach, on both engines; "
+    "a lease in under 100 ms (p99) with 1 worker and with 8, as fast as they can and at half of that rate, on both engines; "
     "no host held twice, every visit there once"
+)
+BATCHES = {"one at a time": 1, "50 at a time": 50}  # jobs that the peer takes with one transaction
+SETTINGS = (
+    "SQLite with a log, synchronous=NORMAL and its own fdatasync before a result is acknowledged, for both; PostgreSQL with "
+    "fsync and synchronous_commit for both; hosts of 20 URLs, 50 results per transaction of ours; the peer's better batch"
 )
 
 
@@ -84,7 +89,9 @@ def _measure(
             rate = ours[name]["results_per_s"] / 2
             ours[f"{name} {HALF}"] = _show(f"{name} {HALF}", measure_leases(uri, crew=crew, seconds=time, rate=rate))
         time = QUICK_SECONDS if options.quick else PEER_SECONDS
-        peers[name] = _show(f"{name}, queue", measure_queue(queue, crew=crew, seconds=time))
+        for way, batch in BATCHES.items():
+            peer = f"{name}, {way}"
+            peers[peer] = _show(f"{peer}, queue", measure_queue(queue, crew=crew, seconds=time, batch=batch))
 
 
 def measure_leases(uri: str, *, crew: int, seconds: float, rate: float = 0.0) -> dict[str, float]:
@@ -107,10 +114,10 @@ def measure_leases(uri: str, *, crew: int, seconds: float, rate: float = 0.0) ->
     return numbers
 
 
-def measure_queue(uri: str, *, crew: int, seconds: float) -> dict[str, float]:
-    """The same for the peer."""
+def measure_queue(uri: str, *, crew: int, seconds: float, batch: int = 1) -> dict[str, float]:
+    """Let a crew work on the peer's queue, so many jobs with one transaction."""
     before = count_done(uri)
-    shifts = [Shift(uri=uri, worker=f"{crew}-{number}", seconds=seconds) for number in range(crew)]
+    shifts = [Shift(uri=uri, worker=f"{crew}-{number}", seconds=seconds, batch=batch) for number in range(crew)]
     numbers = sum_up(gather(work_queue, shifts))
     numbers["amiss"] = abs(count_done(uri) - before - numbers["visits"])
     return numbers
@@ -138,15 +145,26 @@ def _visits(uri: str) -> float:
 
 
 def judge(ours: Mapping[str, Measure], peers: Mapping[str, Measure]) -> Result:
-    """Order is asked of all; speed of one worker, and of many that leave something of the machine to others."""
-    orderly = not any(_number(found, key) for found in ours.values() for key in ("held_twice", "amiss"))
-    timed = [found for name, found in ours.items() if name.endswith((f" {CREWS[0]}", HALF))]
-    ok = orderly and all(_number(found, "lease_p99_ms") < P99_MS for found in timed)
-    ratio = {
-        name: round(_number(ours[name], "results_per_s") / _number(numbers, "results_per_s"), 2)
-        for name, numbers in peers.items()
-    }
-    return Result(name="frontier", ok=ok, target=TARGET, ours=ours, peers=peers, ratio=ratio)
+    """Ask for order and for quick leases of every crew; compare results with the better of the peer's ways."""
+    parts: dict[str, bool] = {}
+    for name, numbers in ours.items():
+        p99, twice, amiss = (_number(numbers, key) for key in ("lease_p99_ms", "held_twice", "amiss"))
+        parts[f"{name}: a lease in {p99:.0f} ms (p99), in place of {P99_MS:.0f}"] = p99 < P99_MS
+        parts[f"{name}: {twice:.0f} hosts held twice, {amiss:.0f} visits amiss"] = twice == amiss == 0
+    ratio = {}
+    for name in ours:
+        queues = [_number(numbers, "results_per_s") for peer, numbers in peers.items() if peer.startswith(f"{name},")]
+        if queues:
+            ratio[name] = round(_number(ours[name], "results_per_s") / max(queues), 2)
+    return Result(
+        name="frontier",
+        target=TARGET,
+        settings=SETTINGS,
+        missed=name_missed(parts),
+        ours=ours,
+        peers=peers,
+        ratio=ratio,
+    )
 
 
 def _number(numbers: Measure, key: str) -> float:

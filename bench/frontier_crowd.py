@@ -59,16 +59,16 @@ def gather(part: Part, shifts: Sequence[Shift]) -> list[Report]:
         process.start()
     try:
         patience = _PATIENCE + max(shift.seconds for shift in shifts)
-        found: list[Report] = [reports.get(timeout=patience) for _ in crew]
+        done: list[Report] = [reports.get(timeout=patience) for _ in crew]
     except Empty as error:
         raise RuntimeError("a worker died, or did not end") from error
     finally:
         for process in crew:
             process.join(5)
             process.kill()
-    if complaints := [report.complaint for report in found if report.complaint]:
+    if complaints := [report.complaint for report in done if report.complaint]:
         raise RuntimeError(complaints[0])
-    return found
+    return done
 
 
 def _run(part: Part, shift: Shift, ready: Barrier, reports: _Sink) -> None:

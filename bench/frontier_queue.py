@@ -1,16 +1,18 @@
-"""The peer of the frontier benchmark: a queue of jobs in a table, one URL at a time, as job queues commonly do it.
+"""The peer of the frontier benchmark: a queue of jobs in a table, as job queues commonly do it.
 
-A job is taken with one transaction and done with another. It is as polite as we are: a host of which a job is under way
-is passed over, by a row for each host. It does less: of a visit it keeps one row and the job's next time, no versions,
-problems, redirects or counts. It talks to the driver directly, on the same engine with the same settings. Its
-jobs are in a mixed order, so that what it must pass over is little.
+Jobs are taken with one transaction and done with another, one at a time or fifty, as many as we record at once. It is as
+polite as we are: a host of which a job is under way is passed over, by a row for each host. It does less: of a visit it
+keeps one row and the job's next time, no versions, problems, redirects or counts. It talks to the driver directly, on the
+same engine with our durability: on SQLite the log is brought to disk before a result is acknowledged, and not for a lease,
+which a power cut may forget; on PostgreSQL every commit is. Its jobs are in a mixed order, so that what it must pass over
+is little.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -19,6 +21,7 @@ from time import monotonic, process_time
 from typing import Any
 
 from bench.frontier_crowd import Report, Shift
+from bench.log_plain import PRAGMAS, sync_log
 
 _DAY = 86_400.0
 _TABLES = (
@@ -32,14 +35,23 @@ _FILL = (
     "INSERT INTO place SELECT id, 0 FROM {of}host",
     "CREATE INDEX job_due ON job (due_at)",
 )
+# One job of each host: those of the same host wait for each other. Of the jobs that are due first, so many are looked at.
 _NEXT = """
-    SELECT job.id, job.host_id FROM job JOIN place ON place.id = job.host_id
-    WHERE job.due_at <= {0} AND place.busy_until <= {0} ORDER BY job.due_at LIMIT 1
+    SELECT min(id), host_id FROM (
+        SELECT job.id, job.host_id FROM job JOIN place ON place.id = job.host_id
+        WHERE job.due_at <= {0} AND place.busy_until <= {0} ORDER BY job.due_at LIMIT {1}
+    ) ready GROUP BY host_id LIMIT {0}
 """
-_LOCKED = "FOR UPDATE OF job, place SKIP LOCKED"
+_NEXT_LOCKED = """
+    SELECT job.id, job.host_id FROM job JOIN place ON place.id = job.host_id
+    WHERE job.due_at <= {0} AND place.busy_until <= {0} ORDER BY job.due_at LIMIT {1} FOR UPDATE OF job, place SKIP LOCKED
+"""
+_LOOKED_AT = 2  # times as many as wanted: of a large host several may stand there
 _PUT_OFF = "UPDATE job SET due_at = {0}, state = {0} WHERE id = {0}"
 _HOLD = "UPDATE place SET busy_until = {0} WHERE id = {0}"
 _DONE = "INSERT INTO done (job_id, at, outcome, status, size) VALUES ({0}, {0}, {0}, 200, 20000)"
+
+Job = tuple[int, int]  # with its host
 
 
 def fill_queue(uri: str) -> str:
@@ -66,50 +78,58 @@ def count_done(uri: str) -> int:
 
 
 def work_queue(shift: Shift, ready: Barrier) -> Report:
-    """Take a job, visit, say that it is done; until the time is over."""
+    """Take jobs, visit, say that they are done; until the time is over."""
     report, random = Report(), Random(shift.worker)  # noqa: S311 - not for secrets
     with _open(shift.uri) as (connection, transaction, mark):
-        queue = _Queue(connection, transaction, mark, locks=not shift.uri.startswith("sqlite"))
+        queue = _Queue(connection, transaction, mark, uri=shift.uri, batch=shift.batch)
         ready.wait(120)
         began, cpu = monotonic(), process_time()
         while monotonic() - began < shift.seconds:
             at = monotonic()
-            job = queue.take()
+            jobs = queue.take()
             taken = monotonic()
             report.lease_seconds.append(taken - at)
-            if job is None:
+            if not jobs:
                 continue  # all that is due is on hosts that others hold
-            queue.finish(job, random.choices(("unchanged", "new", "failed", "redirect"), (60, 25, 10, 5))[0])
-            report.record_seconds.append(monotonic() - taken)
-            report.holds.append((job[1], taken, taken))
-            report.visits += 1
+            outcomes = random.choices(("unchanged", "new", "failed", "redirect"), (60, 25, 10, 5), k=len(jobs))
+            given_back = monotonic()
+            queue.finish(jobs, outcomes)
+            report.record_seconds.append(monotonic() - given_back)
+            report.holds += [(host, taken, given_back) for _, host in jobs]
+            report.visits += len(jobs)
         report.seconds, report.cpu_seconds = monotonic() - began, process_time() - cpu
     return report
 
 
 class _Queue:
-    def __init__(self, connection: Any, transaction: Callable[[], Any], mark: str, *, locks: bool) -> None:
-        self._connection, self._transaction = connection, transaction
-        self._next = _NEXT.format(mark) + (_LOCKED if locks else "")
+    def __init__(self, connection: Any, transaction: Callable[[], Any], mark: str, *, uri: str, batch: int) -> None:
+        self._cursor, self._transaction, self._batch = connection.cursor(), transaction, batch
+        self._path = uri.removeprefix("sqlite:///") if uri.startswith("sqlite:///") else ""
+        self._next = (_NEXT if self._path else _NEXT_LOCKED).format(mark, batch if batch == 1 else batch * _LOOKED_AT)
         self._put_off, self._hold, self._done = (sql.format(mark) for sql in (_PUT_OFF, _HOLD, _DONE))
 
-    def take(self) -> tuple[int, int] | None:
-        """A job that is due on a host that is free."""
+    def take(self) -> Sequence[Job]:
+        """Return jobs that are due on hosts that are free, one of each host."""
         now = time.time()
         with self._transaction():
-            job: tuple[int, int] | None = self._connection.execute(self._next, (now, now)).fetchone()
-            if job is not None:
-                self._connection.execute(self._put_off, (now + 600, "taken", job[0]))
-                self._connection.execute(self._hold, (now + 600, job[1]))
-        return job
+            values = (now, now, self._batch) if self._path else (now, now)
+            rows: Sequence[Job] = self._cursor.execute(self._next, values).fetchall()
+            jobs = [(job, host) for host, job in {host: job for job, host in reversed(rows)}.items()][: self._batch]
+            if jobs:
+                self._cursor.executemany(self._put_off, [(now + 600, "taken", job) for job, _ in jobs])
+                self._cursor.executemany(self._hold, [(now + 600, host) for _, host in jobs])
+        return jobs
 
-    def finish(self, job: tuple[int, int], outcome: str) -> None:
-        """Say what came of it, and when it is due again."""
+    def finish(self, jobs: Sequence[Job], outcomes: Sequence[str]) -> None:
+        """Say what came of them, and when they are due again; when it returns, that is on disk."""
         now = time.time()
         with self._transaction():
-            self._connection.execute(self._done, (job[0], now, outcome))
-            self._connection.execute(self._put_off, (now + 30 * _DAY, outcome, job[0]))
-            self._connection.execute(self._hold, (now, job[1]))
+            each = list(zip(jobs, outcomes, strict=True))
+            self._cursor.executemany(self._done, [(job, now, outcome) for (job, _), outcome in each])
+            self._cursor.executemany(self._put_off, [(now + 30 * _DAY, outcome, job) for (job, _), outcome in each])
+            self._cursor.executemany(self._hold, [(now, host) for _, host in jobs])
+        if self._path:
+            sync_log(self._path)
 
 
 @contextmanager
@@ -126,7 +146,7 @@ def _open(uri: str) -> Any:
 @contextmanager
 def _sqlite(path: str) -> Any:
     connection = sqlite3.connect(path, timeout=60, isolation_level=None)
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "cache_size = -65536", "wal_autocheckpoint = 16000"):
+    for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
     try:
         yield connection

@@ -30,9 +30,9 @@ _SECTIONS = ("uudised", "arhiiv", "avaandmed", "otsused", "protokollid", "ajalug
 def sizes(urls: int, hosts: int) -> list[int]:
     """URLs of each host after Zipf's law, the largest first, at least one, as many as asked for together."""
     share = (urls - hosts) / sum(1 / rank for rank in range(1, hosts + 1))
-    found = [1 + int(share / rank) for rank in range(1, hosts + 1)]
-    found[0] += urls - sum(found)
-    return found
+    counts = [1 + int(share / rank) for rank in range(1, hosts + 1)]
+    counts[0] += urls - sum(counts)
+    return counts
 
 
 def origin(host: int) -> str:

@@ -1,8 +1,9 @@
 """The keep benchmark: small pages per second that are on disk for good, our way and in three other ways.
 
 Pages of 2 to 60 KB, no two alike, come in batches of 200, as the pipeline has them, and a batch is synced before the next
-one. The ways take turns, round after round, and the medians are compared: seconds on the clock, since waiting for the disk
-is what this is about; CPU is shown beside them. Ours keeps request and response with their heads and checks every digest.
+one. All ways keep both heads and the body, check the digest, and compress with the same compressor at the same level;
+warcio's writer is shown with its own zlib at level 9 too, which is not judged. The ways take turns, round after round, and
+the medians are compared: seconds on the clock, since waiting for the disk is what this is about; CPU is shown beside them.
 """
 
 from __future__ import annotations
@@ -19,18 +20,29 @@ from random import Random
 from time import perf_counter, process_time
 
 from bench.archive_ways import Version, as_visit
-from bench.keep_ways import Keeper, OurArchive, PlainFiles, SqliteBlobs, Warcio
-from bench.result import Options, Result
+from bench.keep_ways import Keeper, OurArchive, PlainFiles, SqliteBlobs, Warcio, WarcioDefault
+from bench.result import Options, Result, name_missed
+from rehi.archive.member import LEVEL
 
-OURS, FILES, SQLITE, WARCIO = "ours", "plain files", "SQLite blobs", "warcio's writer"
+OURS, FILES, SQLITE, WARCIO, WARCIO_DEFAULT = (
+    "ours", "plain files", "SQLite blobs", "warcio's writer", "warcio's writer at zlib 9",
+)  # fmt: skip
 WAYS: Mapping[str, Callable[[Path], Keeper]] = {
     OURS: OurArchive,
     FILES: PlainFiles,
     SQLITE: SqliteBlobs,
     WARCIO: Warcio,
+    WARCIO_DEFAULT: WarcioDefault,
 }
-TARGET = "at least 3 times the objects per second of plain files and of warcio's own writer, all on disk for good"
-TIMES = 3.0
+TARGET = (
+    "at least 3 times the objects per second of plain files and of warcio's own writer, and as many as SQLite, "
+    "at equal compression, all on disk for good"
+)
+TIMES = {FILES: 3.0, WARCIO: 3.0, SQLITE: 1.0}
+SETTINGS = (
+    f"isal deflate level {LEVEL}, SHA-256 checked, both heads kept and one sync per batch of {{batch}} for all; SQLite "
+    "with a log, synchronous=FULL and no index; warcio with our compressor (at its own zlib 9 shown, not judged)"
+)
 OBJECTS, QUICK_OBJECTS = 4_000, 600
 BATCH = 200
 ROUNDS, QUICK_ROUNDS = 5, 2
@@ -46,17 +58,18 @@ def run(options: Options) -> Result:
     pages = list(islice(make_pages(), objects))
     size = sum(len(page.body) for page in pages)
     print(f"{objects:,} pages, {size / 1e6:.1f} MB, synced every {BATCH}; the median of {rounds} rounds", flush=True)
-    found: dict[str, list[Numbers]] = {}
+    measured: dict[str, list[Numbers]] = {}
     with tempfile.TemporaryDirectory(prefix="rehi-bench-") as name:
         for _ in range(rounds):
             for way, make in WAYS.items():
-                found.setdefault(way, []).append(measure(make, pages, Path(name) / "store"))
+                measured.setdefault(way, []).append(measure(make, pages, Path(name) / "store"))
     medians = {
-        way: {key: statistics.median(one[key] for one in all_of) for key in all_of[0]} for way, all_of in found.items()
+        way: {key: statistics.median(one[key] for one in all_of) for key in all_of[0]}
+        for way, all_of in measured.items()
     }
     for way, numbers in medians.items():
         print(
-            f"{way:16} {numbers['objects_per_second']:8,.0f} objects/s  {numbers['cpu_ms']:6.3f} ms of CPU each  "
+            f"{way:25} {numbers['objects_per_second']:8,.0f} objects/s  {numbers['cpu_ms']:6.3f} ms of CPU each  "
             f"{numbers['stored_mb']:7.1f} MB on disk"
         )
     return judge(medians)
@@ -114,8 +127,11 @@ def judge(medians: Mapping[str, Numbers]) -> Result:
     ratio |= {f"CPU, {way}": numbers["cpu_ms"] / ours["cpu_ms"] for way, numbers in peers.items()}
     return Result(
         name="keep",
-        ok=ratio[FILES] >= TIMES and ratio[WARCIO] >= TIMES,
         target=TARGET,
+        settings=SETTINGS.format(batch=BATCH),
+        missed=name_missed(
+            {f"{ratio[way]:.2f} times {way}, in place of {times}": ratio[way] >= times for way, times in TIMES.items()}
+        ),
         ours=_rounded(ours),
         peers={way: _rounded(numbers) for way, numbers in peers.items()},
         ratio={way: round(value, 2) for way, value in ratio.items()},

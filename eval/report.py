@@ -12,8 +12,8 @@ FLOORS = Path(__file__).with_name("floors.toml")
 
 def floors(name: str) -> dict[str, dict[str, str | float]]:
     """The pinned floors of one evaluation, by set."""
-    found: dict[str, dict[str, str | float]] = tomllib.loads(FLOORS.read_text(encoding="utf-8")).get(name, {})
-    return found
+    pinned: dict[str, dict[str, str | float]] = tomllib.loads(FLOORS.read_text(encoding="utf-8")).get(name, {})
+    return pinned
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -36,8 +36,18 @@ def _cell(value: object) -> str:
 
 
 def result(
-    name: str, *, ok: bool, target: str, ours: Mapping[str, object], peers: Mapping[str, object], ratio: float | None
+    name: str,
+    *,
+    target: str,
+    settings: str,
+    missed: Sequence[str],
+    ours: Mapping[str, object],
+    peers: Mapping[str, object],
+    ratio: object,
 ) -> str:
-    """The last line."""
-    fields = {"ok": ok, "target": target, "ours": ours, "peers": peers, "ratio": ratio}
+    """Return the last line: what was compared and how it was set up, the figures, and each part of the target missed."""
+    fields = {
+        "ok": not missed, "target": target, "settings": settings, "missed": list(missed), "ours": ours, "peers": peers,
+        "ratio": ratio,
+    }  # fmt: skip
     return f"RESULT {name} {json.dumps(fields, ensure_ascii=False, sort_keys=True)}"

@@ -73,11 +73,11 @@ def replay(
     plan = _uniform(price) if entrant.policy == "uniform" else _planned(entrant, price, settings)
     tallies: dict[int, Tally] = {}
     for numbers in hosts.values():
-        found = _replay_host(traces, numbers, entrant.told, plan, most)
-        most -= sum(tally.visits for tally in found.values())
+        of_host = _replay_host(traces, numbers, entrant.told, plan, most)
+        most -= sum(tally.visits for tally in of_host.values())
         if most < 0:
             return []
-        tallies |= found
+        tallies |= of_host
     return [tallies[number] for number in range(len(traces))]
 
 
@@ -129,16 +129,20 @@ def _replay_host(
     }
 
 
-def calibrate(traces: Sequence[Trace], entrant: Entrant, *, visits: int, longest: float = LONGEST) -> list[Tally]:
-    """The replay at the price at which the policy makes that many visits, within some thousandths where it can."""
+def calibrate(traces: Sequence[Trace], entrant: Entrant, *, visits: int, longest: float | None = None) -> list[Tally]:
+    """Return the replay at the price at which the policy makes that many visits, within some thousandths where it can.
+
+    No wait is longer than ``longest``, in seconds; by default three mean intervals.
+    """
     mean = sum(trace.end - trace.times[0] for trace in traces) / visits
+    longest = LONGEST * mean if longest is None else longest
     low, high = -12.0, 16.0
     # the rule of the thesis multiplies its own waits, so a price near 1 decides, and steeply
     at, slope = (0.2, -3.0) if entrant.policy == "odarchive" else (log(max(mean / DAY, 0.3)), -0.8)
     best: list[Tally] = []
     nearest = inf
     for attempt in range(_TRIES):
-        tallies = replay(traces, entrant, price=exp(at), longest=longest * mean, most=_TOO_MANY * visits)
+        tallies = replay(traces, entrant, price=exp(at), longest=longest, most=_TOO_MANY * visits)
         off = log(sum(tally.visits for tally in tallies) / visits) if tallies else log(_TOO_MANY)
         if tallies and abs(off) < nearest:
             nearest, best = abs(off), tallies

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from eval.corpora import CorpusMissing, corpus_file
 
@@ -58,6 +60,27 @@ def _read(file: Path) -> list[Trace]:
         if len(times) >= _FEWEST and end > times[0]:
             traces.append(Trace(host=host, path=path, times=times, end=end))
     return traces
+
+
+def split(traces: Sequence[Trace]) -> tuple[list[Trace], list[Trace]]:
+    """Return the histories that constants may be chosen by, and those that are held out; by a hash of the file's name."""
+    halves: tuple[list[Trace], list[Trace]] = ([], [])
+    for trace in traces:
+        halves[crc32(trace.url.encode()) & 1].append(trace)
+    return halves
+
+
+def hasten(traces: Sequence[Trace], times: float) -> list[Trace]:
+    """Return the same histories, so many times as fast: a world in which pages change more often. Hours are lost."""
+    return [
+        Trace(
+            host=trace.host,
+            path=trace.path,
+            times=tuple(trace.times[0] + (at - trace.times[0]) / times for at in trace.times),
+            end=trace.times[0] + (trace.end - trace.times[0]) / times,
+        )
+        for trace in traces
+    ]
 
 
 def made_up(kind: str, *, pages: int = 8, days: int = 360, seed: int = 5) -> list[Trace]:

@@ -35,7 +35,7 @@ def test_an_unknown_name_gets_one_sentence() -> None:
 
 
 def test_the_generated_log_is_always_the_same() -> None:
-    code = "from bench.log import generate; import hashlib; print(hashlib.sha256('\\n'.join(generate(5000)).encode()).hexdigest())"
+    code = "from bench.log_lines import generate; import hashlib; print(hashlib.sha256('\\n'.join(generate(5000)).encode()).hexdigest())"
     first, second = run("-c", code), run("-c", code)
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout

@@ -19,8 +19,10 @@ from sqlalchemy import create_engine, text
 
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.workers import describe_anew
 from rehi.settings import Settings
 from rehi.testing.postgres import PostgresServer, find_postgres
+from rehi.testing.snapshot import is_read
 from rehi.testing.world import WorldServer
 from tests.conftest import settings_for
 
@@ -84,7 +86,7 @@ def test_a_released_folder_opens_goes_on_and_has_lost_nothing(released: tuple[Se
         check_catalogue(house, old)
         check_bytes_and_texts(house, old)
         if not (settings.data / "graph").exists():  # the one with the dump comes without: it is made from the catalogue
-            house.catalogue.put_all(("resource", "entity"))
+            describe_anew(house)
         with house.working() as harvest:
             harvest.run(until_idle=True, stopped=lambda: False)
         totals = house.catalogue.totals(now=house.catalogue.clock())
@@ -98,11 +100,7 @@ def check_catalogue(house: House, old: Facts) -> None:
     catalogue = house.catalogue
     rows, _ = catalogue.documents(DocumentFilter(), Page(limit=1_000))
     assert {(row.url, row.state, row.status) for row in rows} == old["resources"]
-    documents = {
-        (row.url, row.title, row.language, row.media_type, row.names)
-        for row in rows
-        if catalogue.reading_of(row.resource_id) is not None
-    }
+    documents = {(row.url, row.title, row.language, row.media_type, row.names) for row in rows if is_read(house, row)}
     assert documents == old["documents"]
     mentions = {
         (row.url, name.key.kind, name.key.slug, name.count)
@@ -131,7 +129,7 @@ def check_bytes_and_texts(house: House, old: Facts) -> None:
         with house.archive.open_body(version.body) as body:
             assert f"sha256:{hashlib.sha256(body.read()).hexdigest()}" == digest
     for url, title, _, _, names in old["documents"]:
-        reading = house.reading(house.catalogue.resource_id(url))
+        reading = house.reading(house.catalogue.document(url).resource_id)
         assert (reading.document.title, len(reading.mentions)) == (title, names)
 
 

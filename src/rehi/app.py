@@ -10,7 +10,7 @@ import re
 import secrets
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from rehi import __version__
 from rehi.builtin import load
-from rehi.errors import LiesElsewhere, NotFound, RecordMissing, RehiError, SettingsError
+from rehi.errors import LiesElsewhere, RehiError, SettingsError
 from rehi.folder_lock import lock_folder as lock_folder
 from rehi.folder_lock import translate_error
 from rehi.settings import ArchiveSettings, Settings
@@ -26,8 +26,8 @@ from rehi.settings import ArchiveSettings, Settings
 if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.model.document import Reading
-    from rehi.model.work import ReadingFacts
     from rehi.pipeline import Discovery, Harvest
+    from rehi.pipeline.texts import Texts
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
@@ -171,31 +171,36 @@ class House:
         return next((name for name in owners if name != self.worker), "")
 
     def reading(self, resource_id: int) -> Reading:
-        """Return the text and the facets of a document; NotFound before it was read.
+        """Return the text and the facets of a document; NotFound before it was read, LiesElsewhere if they are not here."""
+        return self.texts.of_document(resource_id)
 
-        What another worker has derived and only it can read is made again from the archive; LiesElsewhere if the bytes
-        are not here either.
-        """
-        facts = self.catalogue.reading_of(resource_id)
-        if facts is None or facts.derived is None:
-            raise NotFound(f"document {resource_id} has not been read")
-        try:
-            return self.derived.read(facts.derived)
-        except RecordMissing:
-            return self._read_again(resource_id, facts)
+    @cached_property
+    def texts(self) -> Texts:
+        """What was read from documents and from any of their versions."""
+        from rehi.pipeline.reading import ReadingPlan, current_recipe
+        from rehi.pipeline.texts import Texts
 
-    def _read_again(self, resource_id: int, facts: ReadingFacts) -> Reading:
-        from rehi.pipeline.reading import current_recipe, read_again
-
-        task = self.catalogue.read_task_of(resource_id)
-        if not self.archive.holds(task.body):
-            owners = {known.name: known.owner for known in self.catalogue.known_files()}
-            derived = facts.derived.file if facts.derived else ""
-            owner = owners.get(derived) or owners.get(task.body.file) or "another worker"
-            raise LiesElsewhere(f"the text of document {resource_id} lies with the worker {owner}: ask there")
         work = self.settings.work
-        again = self.readers.submit(read_again, self.archive_opener, task, work, current_recipe(work))
-        return again.result()
+        return Texts(
+            catalogue=self.catalogue,
+            archive=self.archive,
+            derived=self.derived,
+            plan=ReadingPlan(
+                open_archive=self.archive_opener, worker=self.worker, work=work, recipe=current_recipe(work)
+            ),
+            readers=lambda: self.readers,
+            write=self._writing_derived,
+            clock=utc_now,
+        )
+
+    @contextmanager
+    def _writing_derived(self) -> Iterator[DerivedFiles]:
+        """The derived files to append to, while nobody harvests in this folder."""
+        from rehi.archive import DerivedFiles
+
+        with lock_folder(self.settings.data), closing(self._open_derived()) as shelf:
+            file_bytes = self.settings.archive.file_bytes
+            yield DerivedFiles(shelf, worker=self.worker, clock=utc_now, file_bytes=file_bytes)
 
     @property
     def archive_opener(self) -> Callable[[], Archive]:
@@ -337,13 +342,11 @@ class House:
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
         from rehi.errors import ObjectDiffers, StoreUnreachable
-        from rehi.model.problem import Problem, Stage
+        from rehi.model.problem import Problem, ProblemKey, Stage
 
-        for kind in (StoreUnreachable, ObjectDiffers):
-            if not isinstance(error, kind):
-                self.catalogue.strike_out(Stage.ARCHIVE, [file], code=kind.code)
-        if error is not None:
-            self.catalogue.note([Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())])
+        others = (kind for kind in (StoreUnreachable, ObjectDiffers) if not isinstance(error, kind))
+        problems = [] if error is None else [Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())]
+        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, kind.code) for kind in others])
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

@@ -1,16 +1,18 @@
 """The built-in parts of every kind, by name: lazy tables that outsiders extend through entry points of the same form.
 
 A row is ``"name": "module:attribute"``. An outsider's package declares the same value as an entry point of the group
-``rehi.<group>``; a built-in part can't be replaced by one.
+``rehi.<group>``; a built-in part can't be replaced by one. A part that can't be loaded is left out of what needs all of
+its kind, and named by ``rehi plugins``; only who asks for it by name is stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from rehi.errors import SettingsError
@@ -31,8 +33,8 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
     "executor": {"local": "rehi.engines.local:open_executor"},
     "facet": {"language": "rehi.enrich.language:FACET", "names": "rehi.enrich.names:FACET"},
     "topic": {
-        "resource": "rehi.graph.description:describe_resources",
-        "entity": "rehi.graph.description:describe_entities",
+        "resource": "rehi.graph.topics:RESOURCES",
+        "entity": "rehi.graph.topics:ENTITIES",
     },
     "entity_kind": {
         "person": "rehi.model.kinds:PERSON",
@@ -63,6 +65,11 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
 }
 
 
+_GROUP = "rehi."  # before the name of a group in entry points
+
+_log = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
     """A part that can be loaded, and who brings it."""
@@ -72,6 +79,7 @@ class Plugin:
     place: str  # "module:attribute"
     package: str = "rehi"
     version: str = ""
+    error: str = ""  # why it can't be used, if it can't
 
 
 def load(group: str, name: str) -> Any:
@@ -83,14 +91,26 @@ def load(group: str, name: str) -> Any:
     return load_place(place)
 
 
-def load_all(group: str) -> list[Any]:
-    """Return all parts of a group, the built-in ones first."""
-    return [load_place(place) for place in table(group).values()]
+def load_working(group: str, name: str) -> Any:
+    """Return the part of that name; None if there is none or it can't be loaded, which is logged once."""
+    place = find(group, name)
+    return None if place is None else _load_or_warn(place)
+
+
+def load_all(group: str) -> dict[str, Any]:
+    """Return the parts of a group that can be loaded, by name, the built-in ones first."""
+    parts = {name: _load_or_warn(place) for name, place in table(group).items()}
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def find(group: str, name: str) -> str | None:
     """Return where the part of that name is, built in or an outsider's; None if there is none."""
     return BUILTIN.get(group, {}).get(name) or _outsiders(group).get(name)
+
+
+def is_built_in(group: str, name: str) -> bool:
+    """Whether rehi itself brings the part of that name."""
+    return name in BUILTIN.get(group, {})
 
 
 def table(group: str) -> dict[str, str]:
@@ -105,29 +125,80 @@ def load_place(place: str) -> Any:
     module, _, attribute = place.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise SettingsError(f"{place} can't be loaded: {error}") from error
+    except Exception as error:  # an outsider's module may raise whatever it likes when it is imported
+        raise SettingsError(f"{place} can't be loaded: {type(error).__name__}: {error}") from error
+
+
+@cache  # to look through all that is installed takes 6 ms
+def packages(*groups: str) -> tuple[str, ...]:
+    """Return the outsiders' packages that bring parts of these groups, each with its version: ``acme-rehi-1.2``."""
+    brought = {f"{plugin.package}-{plugin.version}" for plugin in outsiders() if plugin.group in groups}
+    return tuple(sorted(brought))
 
 
 def plugins() -> list[Plugin]:
-    """Return everything that is installed, group by group, with the package that brings it."""
-    listed: list[Plugin] = []
-    for group, built_in in BUILTIN.items():
-        listed += [Plugin(group=group, name=name, place=place) for name, place in built_in.items()]
-        for point in sorted(entry_points(group=f"rehi.{group}"), key=lambda point: point.name):
-            package = point.dist
-            listed.append(
-                Plugin(
-                    group=group,
-                    name=point.name,
-                    place=point.value,
-                    package=package.name if package else "",
-                    version=package.version if package else "",
-                )
-            )
-    return listed
+    """Return everything that is installed, group by group; what outsiders bring is loaded to see whether it can be."""
+    built_in = [
+        Plugin(group=group, name=name, place=place) for group, parts in BUILTIN.items() for name, place in parts.items()
+    ]
+    order = list(BUILTIN)
+    return sorted(
+        [*built_in, *outsiders(check=True)],
+        key=lambda plugin: order.index(plugin.group) if plugin.group in BUILTIN else len(order),
+    )
+
+
+def outsiders(*, check: bool = False) -> list[Plugin]:
+    """Return what other packages bring, by group and name; ``check`` loads each, to tell those that can't be used."""
+    points = [(group, point) for group in _groups() for point in entry_points(group=f"{_GROUP}{group}")]
+    return [
+        Plugin(
+            group=group,
+            name=point.name,
+            place=point.value,
+            package=point.dist.name if point.dist else "",
+            version=point.dist.version if point.dist else "",
+            error=_examine(group, point) if check else "",
+        )
+        for group, point in sorted(points, key=lambda item: (item[0], item[1].name, item[1].value))
+    ]
+
+
+def _groups() -> list[str]:
+    return sorted(group.removeprefix(_GROUP) for group in entry_points().groups if group.startswith(_GROUP))
+
+
+def _examine(group: str, point: EntryPoint) -> str:
+    """Return why an outsider's part can't be used; empty if it can."""
+    if group not in BUILTIN:
+        return f"there is no kind of part called {group!r}; there are {', '.join(BUILTIN)}"
+    if is_built_in(group, point.name):
+        return f"rehi has its own {group} of this name, which can't be replaced"
+    if _outsiders(group).get(point.name) != point.value:
+        return f"another package brings a {group} of this name, which is used"
+    try:
+        load_place(point.value)
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+@cache
+def _load_or_warn(place: str) -> Any:
+    try:
+        return load_place(place)
+    except SettingsError as error:
+        _log.warning("%s; it is left out, and `rehi plugins` names it", error)
+        return None
 
 
 @cache
 def _outsiders(group: str) -> Mapping[str, str]:
-    return {point.name: point.value for point in entry_points(group=f"rehi.{group}")}
+    return dict(_by_package(group))
+
+
+def _by_package(group: str) -> Iterator[tuple[str, str]]:
+    """Yield names and places; of several packages that bring a name, the first in the alphabet has it."""
+    points = entry_points(group=f"{_GROUP}{group}")
+    for point in sorted(points, key=lambda point: (point.dist.name if point.dist else "", point.value), reverse=True):
+        yield point.name, point.value

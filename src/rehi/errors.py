@@ -39,11 +39,13 @@
     │   ├── RecordMissing    QUARANTINE  its file or its place in it is gone
     │   ├── StoreUnreachable RETRY       the object store does not do now what it is asked for
     │   └── ObjectDiffers    QUARANTINE  the object store has other bytes under a file's name
+    ├── TopicFailed          RETRY       a topic could not describe what has changed
     └── ReadError                        one document can't be read
         ├── NotText          SKIP        a type that holds no text
         ├── Unreadable       QUARANTINE  broken beyond what its format forgives
         ├── ReadTimeout      QUARANTINE
         ├── ReadTooLarge     QUARANTINE  it wanted more memory than a document may have
+        ├── FacetFailed      QUARANTINE  one kind of knowledge could not be had; the text and all others stay
         └── ReaderCrashed    RETRY       the process died under it; quarantined after three times
 
 Rooms raise; only the pipeline decides, by the class's ``disposition``. Foreign exceptions are translated where they
@@ -317,6 +319,19 @@ class ReadTooLarge(ReadError):
     """Reading wanted more memory than a document may have."""
 
     advice = "Raise work.memory if such documents are worth it."
+
+
+class FacetFailed(ReadError):
+    """One kind of knowledge about a document could not be had; its text and all else that is known of it stay."""
+
+    advice = "`rehi plugins` says which package brings the facet. The document counts as out of date."
+
+
+class TopicFailed(RehiError):
+    """A topic could not describe what has changed, so the graph does not know of it yet."""
+
+    disposition = Disposition.RETRY
+    advice = "`rehi plugins` says which package brings the topic. It is tried again."
 
 
 class ReaderCrashed(ReadError):

@@ -11,12 +11,12 @@ from sqlalchemy import Connection, inspect, text
 from rehi.engines.sql import open_catalogue
 from rehi.engines.sql.catalogue import _dialect_of
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.statements.text import key_of
+from rehi.engines.sql.statements.values import key_of
 from rehi.engines.sql.tables import metadata
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.update import UpdateKind
-from rehi.testing.contracts.catalogue_samples import at, claim, digest_of, given_back, unchanged
+from rehi.testing.contracts.catalogue_samples import at, claim, digest_of, given_back, record, unchanged
 from rehi.testing.postgres import PostgresServer
 
 KINDS = {
@@ -231,7 +231,7 @@ def test_a_catalogue_of_version_1_goes_on_working(catalogue_uri: str) -> None:
     assert (page.digest, page.failing_since, page.history) == (digest_of("one"), None, b"")
     assert (broken.failures, broken.failing_since) == (2, at(1))
     update = catalogue.begin_update(UpdateKind.HARVEST, worker="w", due=2, now=at(9))
-    catalogue.record([unchanged(URL, 9)], [given_back(lease, 10)], worker="w", update_id=update.id, now=at(9))
+    record(catalogue, [unchanged(URL, 9)], [given_back(lease, 10)], worker="w", update_id=update.id, now=at(9))
     assert catalogue.updates(Page())[0][0].counts["unchanged"] == 1
     catalogue.close()
 

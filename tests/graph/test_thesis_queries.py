@@ -220,7 +220,7 @@ def test_a_question_about_one_thing_is_answered_at_once(
         times.append(time.perf_counter() - began)
     record_property("milliseconds", round(min(times) * 1000, 2))
     print(f"{min(times) * 1000:.2f} ms")
-    assert min(times) < 2  # `make bench NAME=query` holds it to 0.1 s, on a machine that does nothing else
+    assert min(times) < 10  # `make bench NAME=query` holds it to 0.1 s, on a machine that does nothing else
 
 
 def test_what_a_document_no_longer_mentions_is_gone(store: OxigraphStore) -> None:

@@ -13,6 +13,7 @@ from rehi.builtin import BUILTIN
 from rehi.languages import language
 from rehi.languages.kinds import NameKind
 from rehi.model.document import Mention
+from rehi.testing.waiting import PATIENCE
 
 P, O, L = NameKind.PERSON, NameKind.ORGANISATION, NameKind.PLACE  # noqa: E741
 
@@ -165,7 +166,7 @@ def test_estonian_needs_no_import_of_the_whole_estnltk_also_in_a_fresh_process()
         "import sys; from rehi.languages import language; "
         "print([m.name for m in language('et').mentions('Eile tuli Katrin Paio.')], 'estnltk' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout.strip() == "['Katrin Paio'] False"
 
 

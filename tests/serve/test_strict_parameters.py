@@ -59,7 +59,7 @@ def test_what_changes_something_takes_nothing_from_the_query(ask: Ask, path: str
         ("/api/documents?source=x", "source is a whole number"),
         ("/api/documents?entity=katrin", "'katrin' is no entity"),
         ("/api/documents?since=2026-01-01", "'since' is not known here; there are q, host, type, language"),
-        ("/api/entities?kind=dog", "kind is one of person, organisation, place"),
+        ("/api/entities?kind=dog", "kind is one of 'person', 'organisation' or 'place'"),
         ("/api/problems?stage=kitchen", "stage is one of 'sources', 'fetch'"),
         ("/api/versions", "say which: url is missing"),
         ("/api/versions?url=", "say which: url is empty"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -20,9 +20,10 @@ from rehi.archive.record import (
     record_id,
     warc_date,
 )
-from rehi.builtin import find, load, load_place
+from rehi.builtin import load
 from rehi.errors import RecordDamaged
-from rehi.model.document import Document, Part, Reading
+from rehi.model.codec import decode_facets, encode_facet, to_json, to_part, to_table
+from rehi.model.document import Document, Reading
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Shelf
 
@@ -102,8 +103,17 @@ class DerivedFiles:
         self._files.look_again()
 
 
-def write_reading(reading: Reading, *, url: str, digest: Digest, body: RecordRef, at: datetime, worker: str) -> bytes:
-    """Return both records of a reading, compressed."""
+def write_reading(
+    reading: Reading,
+    *,
+    url: str,
+    digest: Digest,
+    body: RecordRef,
+    at: datetime,
+    worker: str,
+    encoded: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """Return both records of a reading, compressed; ``encoded`` are its facets, if their codec was asked before."""
     date = warc_date(at)
     shared = field_lines(
         (
@@ -118,7 +128,7 @@ def write_reading(reading: Reading, *, url: str, digest: Digest, body: RecordRef
     identity = (worker, date, reading.recipe, digest, url)
     text = reading.document.text.encode("utf-8", "replace")
     return _record("conversion", identity, shared, text, "text/plain; charset=utf-8") + _record(
-        "metadata", identity, shared, _facts(reading), "application/json"
+        "metadata", identity, shared, _facts(reading, encoded), "application/json"
     )
 
 
@@ -141,39 +151,29 @@ def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tup
     return block, member.rest
 
 
-def _facts(reading: Reading) -> bytes:
+def _facts(reading: Reading, encoded: Mapping[str, bytes] | None) -> bytes:
     import orjson
 
+    if encoded is None:
+        encoded = {name: encode_facet(load("facet", name), value) for name, value in reading.facets.items()}
     document = reading.document
-    facts = {
-        "media_type": document.media_type,
-        "title": document.title,
-        "charset": document.charset,
-        "declared_language": document.language,
-        "links": document.links,
-        "metadata": document.metadata,
-        "parts": [asdict(part) for part in document.parts],
-        "facets": {name: _encode(name, value) for name, value in reading.facets.items()},
-        "recipe": reading.recipe,
-        "seconds": reading.seconds,
-    }
-    try:
-        return orjson.dumps(facts)
-    except TypeError:  # half of a surrogate pair somewhere, which can't be encoded
-        return orjson.dumps(_encodable(facts))
-
-
-def _encode(name: str, value: Any) -> dict[str, Any]:
-    facet = load("facet", name)
-    return {"version": facet.version, "value": facet.encode(value)}
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value
+    return to_json(
+        {
+            "media_type": document.media_type,
+            "title": document.title,
+            "charset": document.charset,
+            "declared_language": document.language,
+            "links": document.links,
+            "base": document.base,
+            "metadata": document.metadata,
+            "parts": [asdict(part) for part in document.parts],
+            "tables": [asdict(table) for table in document.tables],
+            "facets": {name: orjson.Fragment(item) for name, item in encoded.items()},
+            "failures": dict(reading.failures),
+            "recipe": reading.recipe,
+            "seconds": reading.seconds,
+        }
+    )
 
 
 def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
@@ -189,31 +189,26 @@ def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
             charset=facts.get("charset", ""),
             language=facts.get("declared_language", ""),
             links=tuple(facts.get("links", ())),
+            base=facts.get("base", ""),
             metadata=tuple((name, value) for name, value in facts.get("metadata", ())),
-            parts=tuple(Part(**_known(part, Part)) for part in facts.get("parts", ())),
+            parts=tuple(map(to_part, facts.get("parts", ()))),
+            tables=tuple(map(to_table, facts.get("tables", ()))),
         )
         return Reading(
             document=document,
-            facets=dict(_facets(facts)),
+            facets=decode_facets(_written_facets(facts)),
+            failures=facts.get("failures", {}),
             recipe=facts.get("recipe", ""),
             seconds=tuple((name, value) for name, value in facts.get("seconds", ())),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RecordDamaged(f"{ref.file}:{ref.offset}: the facets can't be read: {error!r}") from error
+        raise RecordDamaged(f"{ref.file}:{ref.offset}: the facts can't be read: {error!r}") from error
 
 
-def _facets(facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Return the facets' values; of a facet that is not installed any more nothing is known."""
-    written = facts.get("facets")
-    if written is None:  # as they were written before facets had versions
-        written = {
-            "language": {"version": 1, "value": facts["language"]},
-            "names": {"version": 1, "value": facts["mentions"]},
-        }
-    for name, item in written.items():
-        if (place := find("facet", name)) is not None:
-            yield name, load_place(place).decode(item["value"], item["version"])
-
-
-def _known(fields: dict[str, Any], kind: type) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
+def _written_facets(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facets as they were written; before facets had versions there were two."""
+    written: dict[str, Any] | None = facts.get("facets")
+    if written is not None:
+        return written
+    old = {"language": facts.get("language"), "names": facts.get("mentions")}
+    return {name: {"version": 1, "value": value} for name, value in old.items() if value is not None}

@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from rehi.errors import ArchiveError, RecordDamaged
-from rehi.model.visit import Answer, Headers
+from rehi.model.http import Headers, find_header, parse_headers
+from rehi.model.visit import Answer
 
 MAX_HEAD = 1 << 20
 ORIGINAL = "X-Archive-Orig-"  # what other archives put before a header that no longer describes the stored bytes
 _CODINGS = frozenset({"transfer-encoding", "content-encoding"})
 _BREAKS = re.compile(r"[\r\n\x00]+")
 _STATUS = re.compile(rb"HTTP/(\d(?:\.\d)?) +(\d{3})(?: +(.*))?", re.DOTALL)
+
+
+class LineReader(Protocol):
+    """What lines can be read from."""
+
+    def readline(self, limit: int, /) -> bytes:
+        """Return the next line with its end, or the part of it that is within the limit; nothing at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +37,7 @@ class HttpHead:
 
     def header(self, name: str) -> str:
         """Return the last value of a header, or an empty string."""
-        lowered = name.lower()
-        return next((value for key, value in reversed(self.headers) if key.lower() == lowered), "")
+        return find_header(self.headers, name)
 
 
 def request_head(url: str, answer: Answer) -> bytes:
@@ -59,19 +66,23 @@ def write_head(head: HttpHead, *, size: int | None) -> bytes:
     return _encode(f"HTTP/{spelling} {head.status:03}{reason}", _describing(head.headers, size))
 
 
-def read_http_head(stream: BinaryIO, length: int) -> tuple[HttpHead, int]:
+def read_http_head(stream: LineReader, length: int) -> tuple[HttpHead, int]:
     """Read the head at the start of a block; return it and its length in bytes."""
-    limit = min(length, MAX_HEAD)
+    raw = read_head_lines(stream, min(length, MAX_HEAD))
+    if len(raw) == MAX_HEAD < length and not raw.endswith((b"\n\n", b"\n\r\n")):
+        raise RecordDamaged("a record's HTTP head has no end")
+    return _parse(raw), len(raw)
+
+
+def read_head_lines(stream: LineReader, limit: int) -> bytes:
+    """Read the lines up to the empty one, or to the limit."""
     raw = bytearray()
     while len(raw) < limit:
         line = stream.readline(limit - len(raw))
         raw += line
-        if line.strip(b"\r\n") == b"":
+        if not line.strip(b"\r\n"):
             break
-    else:
-        if length > MAX_HEAD:
-            raise RecordDamaged("a record's HTTP head has no end")
-    return _parse(bytes(raw)), len(raw)
+    return bytes(raw)
 
 
 def _spelling(answer: Answer) -> str:
@@ -124,17 +135,9 @@ def _parse(raw: bytes) -> HttpHead:
     status = _STATUS.fullmatch(first)
     if status is None:
         raise RecordDamaged("a record's block does not begin with an HTTP status")
-    headers: list[tuple[str, str]] = []
-    for line in lines:
-        text = line.decode("latin-1")
-        if text[:1] in (" ", "\t") and headers:
-            headers[-1] = (headers[-1][0], f"{headers[-1][1]} {text.strip()}")
-        else:
-            name, _, value = text.partition(":")
-            headers.append((name.strip(), value.strip()))
     return HttpHead(
         version=status[1].decode(),
         status=int(status[2]),
         reason=(status[3] or b"").decode("latin-1"),
-        headers=tuple(headers),
+        headers=parse_headers(line.decode("latin-1").rstrip("\r") for line in lines),
     )

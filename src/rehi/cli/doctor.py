@@ -63,6 +63,7 @@ def _examine(house: House) -> Iterator[Check]:
     yield _engine("archive", lambda: house.check_archive(), "check the settings under `archive`, and the credentials")
     yield _engine("fetch", _libcurl, "install pycurl from its wheel")
     yield _engine("names", _estonian, "install estnltk from its wheel")
+    yield _plugins()
     yield _port(house)
 
 
@@ -110,6 +111,17 @@ def _estonian() -> str:
     from importlib.metadata import version
 
     return f"EstNLTK {version('estnltk')}"
+
+
+def _plugins() -> Check:
+    from rehi.builtin import outsiders
+
+    parts = outsiders(check=True)
+    broken = [part for part in parts if part.error]
+    if not broken:
+        return Check("plugins", True, f"{len(parts)} parts of other packages" if parts else "none of other packages")
+    seen = "; ".join(f"{part.group} {part.name} of {part.package}: {part.error}" for part in broken)
+    return Check("plugins", False, seen, "repair or uninstall that package; all else works without it")
 
 
 def _is_up(house: House) -> bool:

@@ -8,26 +8,32 @@ from rehi.cli.output import json_option, show_json, show_table
 
 
 @click.command("plugins")
-@click.option("--all", "with_built_in", is_flag=True, help="Show the built-in parts too.")
+@click.option("--others", is_flag=True, help="Leave out what rehi itself brings.")
 @json_option
-def command(with_built_in: bool, as_json: bool) -> None:
-    """List the parts that other packages bring: sources, formats, languages, facets, engines and more.
+def command(others: bool, as_json: bool) -> None:
+    """List the parts of every kind: engines, formats, facets, languages and more, and the package that brings each.
+
+    A part that can't be used is named with the reason; all else goes on without it.
 
     \b
     Examples:
       rehi plugins
-      rehi plugins --all
+      rehi plugins --others
       rehi plugins --json
     """
-    from rehi.builtin import plugins
+    from rehi import __version__
+    from rehi.builtin import outsiders, plugins
 
-    parts = [part for part in plugins() if with_built_in or part.package != "rehi"]
+    parts = outsiders(check=True) if others else plugins()
     if as_json:
         show_json(parts)
         return
-    rows = [(part.group, part.name, part.place, f"{part.package} {part.version}".strip()) for part in parts]
+    rows = [
+        (part.group, part.name, part.place, part.package, part.version or __version__, part.error or "well")
+        for part in parts
+    ]
     show_table(
-        ("kind", "name", "where", "package"),
+        ("kind", "name", "where", "package", "version", "state"),
         rows,
         empty="No other package brings a part. CONTRIBUTING.md says how to write one.",
     )

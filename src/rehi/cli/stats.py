@@ -19,16 +19,21 @@ def command(ctx: click.Context, as_json: bool) -> None:
       rehi stats --json
     """
     from rehi.app import utc_now
+    from rehi.builtin import load_all
     from rehi.operations.sources import kind_in_words
+    from rehi.operations.status import count_outdated
 
     with open_house(ctx) as house:
         totals = house.catalogue.totals(now=utc_now())
         sources = house.catalogue.sources()
+        outdated = count_outdated(house, totals)
         if as_json:
-            show_json({"totals": totals, "sources": sources})
+            show_json({"totals": totals, "outdated": outdated, "sources": sources})
             return
+        kinds = load_all("entity_kind")
         rows = [(name.replace("_", " "), getattr(totals, name)) for name in _PLAIN]
-        rows += [(f"{kind}s", n) for kind, n in totals.entities.items()]
+        rows += [("documents read by an older recipe", outdated)]
+        rows += [(kinds[kind].plural if kind in kinds else kind, n) for kind, n in totals.entities.items()]
         show_table(("what", "number"), rows, empty="")
         for title, counts in (("state", totals.outcomes), ("type", totals.media_types), ("language", totals.languages)):
             if counts:

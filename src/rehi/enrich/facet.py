@@ -1,8 +1,9 @@
 """A facet: one kind of knowledge about a document.
 
 A facet is one module with a value named ``FACET``. It owns its frozen value, a versioned codec for it, what it puts into
-the search index, and what it states in the graph. ``builtin.py`` has the table; an outsider's comes by an entry point of
-the group ``rehi.facet``. Facets are found in the table's order, so that a later one can build on an earlier one.
+the search index, what a page shows of it, and what it states in the graph. ``builtin.py`` has the table; an outsider's
+comes by an entry point of the group ``rehi.facet``. Facets are found in the table's order, so that a later one can build
+on an earlier one. Whatever a facet raises costs only itself: the text and the other facets stay.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from rehi.model.document import Document, Term
 if TYPE_CHECKING:
     from pyoxigraph import Triple
 
-    from rehi.model.work import FacetBrief
     from rehi.ports.graph import DescribedPage
 
 
@@ -32,13 +32,19 @@ class Facet(Protocol):
         """Return the value as JSON can hold it: dictionaries, lists, strings and numbers."""
 
     def decode(self, data: Any, version: int) -> Any:
-        """Return the value that was encoded by this or an earlier version; ValueError if it can't be one."""
+        """Return the value that was encoded by this or another version; ValueError if it can't be one.
+
+        Keys that another version has added or left out are no reason to fail.
+        """
 
     def brief(self, value: Any) -> Any:
         """Return what the catalogue keeps of the value, as JSON can hold it, for pages and the graph; None for nothing."""
 
     def terms(self, value: Any) -> Iterable[Term]:
         """Return the fields and values by which the document can be found."""
+
+    def show(self, value: Any) -> Iterable[tuple[str, str]]:
+        """Return what a page shows of the value, beside the terms: labels with texts."""
 
     def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:
         """Return what the graph says of the page; ``brief`` is what the catalogue keeps, None if it keeps nothing."""
@@ -63,28 +69,10 @@ class SilentFacet:
         """Give nothing to search by."""
         return ()
 
+    def show(self, value: Any) -> Iterable[tuple[str, str]]:
+        """Show nothing."""
+        return ()
+
     def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:
         """State nothing."""
         return ()
-
-
-def briefs_of(facets: Mapping[str, Any]) -> tuple[FacetBrief, ...]:
-    """Return what the catalogue keeps of a reading's facets."""
-    import orjson
-
-    from rehi.builtin import load
-    from rehi.model.work import FacetBrief
-
-    briefs = []
-    for name, value in facets.items():
-        facet: Facet = load("facet", name)
-        if (brief := facet.brief(value)) is not None:
-            briefs.append(FacetBrief(name=name, version=facet.version, data=orjson.dumps(brief)))
-    return tuple(briefs)
-
-
-def terms_of(facets: Mapping[str, Any]) -> tuple[Term, ...]:
-    """Return all by which a document can be found, of all its facets, without repeats."""
-    from rehi.builtin import load
-
-    return tuple(dict.fromkeys(term for name, value in facets.items() for term in load("facet", name).terms(value)))

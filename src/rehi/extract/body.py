@@ -11,18 +11,16 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """Bytes with their address, their true media type and the charset that their server declared."""
+    """Bytes with the name of their file, their true media type and the charset that their server declared.
+
+    There is no more of their address: the same bytes are read once, wherever they lie.
+    """
 
     raw: bytes
-    url: str
+    file_name: str  # the last segment of the URL's path, as a person would write it
     media_type: str
     charset: str
     max_text: int  # characters; a reader may stop there
-
-    @property
-    def file_name(self) -> str:
-        """The last segment of the URL's path, as a person would write it."""
-        return file_name(self.url)
 
 
 def file_name(url: str) -> str:
@@ -33,12 +31,7 @@ def file_name(url: str) -> str:
         return ""
 
 
-def bare_type(media_type: str) -> str:
-    """The media type without its parameters, in lower case."""
-    return media_type.partition(";")[0].strip().lower()
-
-
 def charset_of(media_type: str) -> str:
     """The charset parameter of a Content-Type; "" without one."""
-    found = _CHARSET.search(media_type)
-    return found[1].lower() if found else ""
+    match = _CHARSET.search(media_type)
+    return match[1].lower() if match else ""

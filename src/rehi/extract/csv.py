@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
 from rehi.extract.decode import decode
 from rehi.extract.paragraphs import join_blocks
-from rehi.model.document import Document
+from rehi.model.document import Document, TableDialect, TableShape
 
 DELIMITERS = ",;\t|"
 
@@ -19,6 +20,8 @@ _LINES = 50  # looked at to find the delimiter
 _AGREEMENT = 0.7  # of these that must have as many cells as most
 _MAX_BREAKS = 50  # lines in one cell; more means that a quote was never closed
 _MAX_COLUMNS = 5_000
+_LONGEST_NUMBER = 40  # characters
+_NUMBER = re.compile(r"[-+]?[\d\s.,:/%€$-]*\d[\d\s.,:/%€$TZ-]*")  # or a date, a time, a price
 
 
 def read(body: Body) -> Document:
@@ -27,10 +30,18 @@ def read(body: Body) -> Document:
     text = clean(decoded.text)
     delimiter = find_delimiter(text) or ","
     try:
-        rows = join_blocks(_rows(text, delimiter, quoted=True), body.max_text)
+        rows = _Rows(text, delimiter, quoted=True)
+        joined = join_blocks(rows, body.max_text)
     except _OpenQuote:
-        rows = join_blocks(_rows(text, delimiter, quoted=False), body.max_text)
-    return Document(media_type=body.media_type, text=rows, title=one_line(body.file_name), charset=decoded.charset)
+        rows = _Rows(text, delimiter, quoted=False)
+        joined = join_blocks(rows, body.max_text)
+    return Document(
+        media_type=body.media_type,
+        text=joined,
+        title=one_line(body.file_name),
+        charset=decoded.charset,
+        tables=rows.tables(len(joined), whole=len(body.raw) <= body.max_text * 8),
+    )
 
 
 class _OpenQuote(Exception):
@@ -63,18 +74,76 @@ def _consistency(sample: str, delimiter: str) -> float:
     return share + min(width, 100) / 1000 if width > 1 and share >= _AGREEMENT else 0.0
 
 
-def _rows(text: str, delimiter: str, *, quoted: bool) -> Iterator[str]:
-    csv.field_size_limit(max(len(text), 131_072))  # the text is limited already
-    lines = (line + "\n" for line in text.split("\n"))
-    reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
-    try:
-        for row in reader:
-            cells = [" ".join(_checked(cell, quoted=quoted).split()) for cell in row[:_MAX_COLUMNS]]
-            yield "; ".join(cell for cell in cells if cell)
-    except csv.Error as error:
-        if quoted:
-            raise _OpenQuote from error
-        raise Unreadable(f"line {reader.line_num} is no row of a table: {error}") from error
+class _Rows:
+    """The rows of a table as text, and the shape of the table when they have been read."""
+
+    def __init__(self, text: str, delimiter: str, *, quoted: bool) -> None:
+        self._text, self._quoted = text, quoted
+        self._dialect = TableDialect(delimiter=delimiter, quote_char='"' if quoted else "")
+        self._widths: Counter[int] = Counter()
+        self._first: list[list[str]] = []  # rows with cells, for a look at what may be the header
+        self._blank_before = self._number = 0
+        self._ended = False
+
+    def __iter__(self) -> Iterator[str]:
+        csv.field_size_limit(max(len(self._text), 131_072))  # the text is limited already
+        lines = (line + "\n" for line in self._text.split("\n"))
+        reader = csv.reader(
+            lines,
+            delimiter=self._dialect.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self._quoted else csv.QUOTE_NONE,
+        )
+        try:
+            for row in reader:
+                yield self._take([" ".join(_checked(cell, quoted=self._quoted).split()) for cell in row[:_MAX_COLUMNS]])
+        except csv.Error as error:
+            if self._quoted:
+                raise _OpenQuote from error
+            raise Unreadable(f"line {reader.line_num} is no row of a table: {error}") from error
+        self._ended = True
+
+    def _take(self, cells: list[str]) -> str:
+        self._number += 1
+        if any(cells):
+            if not self._first:
+                self._blank_before = self._number - 1
+            if len(self._first) < _LINES:
+                self._first.append(cells)
+            self._widths[len(cells)] += 1
+        return "; ".join(cell for cell in cells if cell)
+
+    def tables(self, end: int, *, whole: bool) -> tuple[TableShape, ...]:
+        """Return the table, unless there was no row; ``end`` is the length of its text."""
+        if not self._first:
+            return ()
+        header = find_header(self._first)
+        shape = TableShape(
+            header=header,
+            columns=self._widths.most_common(1)[0][0],
+            rows=self._widths.total() - bool(header),
+            first_row=self._blank_before + bool(header),
+            complete=self._ended and whole,
+            dialect=self._dialect,
+            end=end,
+        )
+        return (shape,)
+
+
+def find_header(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the names of the columns if the first row holds them, else nothing.
+
+    It does if its cells are different words of which none stands in a row below, or if there are numbers below.
+    """
+    first, below = rows[0], [cell for row in rows[1:] for cell in row]
+    if not all(first) or len(set(first)) < len(first) or any(map(_is_number, first)):
+        return ()
+    if not below:
+        return ()
+    return tuple(first) if any(map(_is_number, below)) or set(below).isdisjoint(first) else ()
+
+
+def _is_number(cell: str) -> bool:
+    return len(cell) <= _LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
 
 
 def _checked(cell: str, *, quoted: bool) -> str:

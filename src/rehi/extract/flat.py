@@ -33,12 +33,12 @@ def is_beyond_trees(text: str) -> bool:
 
 
 def flat_text(text: str) -> str:
-    """All words outside scripts and styles, with line breaks for blocks and signs between cells, in one pass."""
+    """Return all words outside scripts and styles, with line breaks for blocks and signs between cells, in one pass."""
     return _ROW_START.sub("\n", unescape("".join(_pieces(text))))
 
 
 def flat_title(text: str) -> str:
-    """What stands in the title element."""
+    """Return what stands in the title element."""
     _, _, rest = text[:100_000].partition("<title")
     return unescape(rest.partition(">")[2].partition("<")[0])
 
@@ -48,8 +48,8 @@ def _pieces(text: str) -> Iterator[str]:
     first, *rest = text.split("<")
     yield first
     for piece in rest:
-        found = _NAME.match(piece)
-        name = found[0].lower() if found else ""
+        tag = _NAME.match(piece)
+        name = tag[0].lower() if tag else ""
         if silent:
             if name != "/" + silent:
                 continue
@@ -78,8 +78,8 @@ def _has_long_tags(text: str) -> bool:
 
 def _is_deep(text: str) -> bool:
     depth = 0
-    for found in _NESTING.finditer(text):
-        depth = max(0, depth - 1) if found[1] else depth + 1
+    for tag in _NESTING.finditer(text):
+        depth = max(0, depth - 1) if tag[1] else depth + 1
         if depth > MAX_DEPTH:
             return True
     return False

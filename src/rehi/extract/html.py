@@ -11,7 +11,7 @@ from rehi.extract.body import Body
 from rehi.extract.characters import one_line
 from rehi.extract.decode import Decoded, decode_markup
 from rehi.extract.flat import flat_text, flat_title, is_beyond_trees
-from rehi.extract.iri import MAX_LINKS, absolute, absolute_links
+from rehi.extract.iri import MAX_LENGTH, MAX_LINKS, written_links
 from rehi.extract.paragraphs import part_lines
 from rehi.model.document import Document
 
@@ -49,7 +49,6 @@ def read(body: Body) -> Document:
     tree = HTMLTree.parse(decoded.text)
     nodes = _survey(tree)
     told = dict(_told(nodes["meta"]))
-    links = absolute_links(_base(nodes["base"], body.url), _hrefs(nodes["a"]))
     title = tree.title or told.pop("title", "") or _first_heading(tree)
     return Document(
         media_type=body.media_type,
@@ -57,7 +56,8 @@ def read(body: Body) -> Document:
         title=one_line(title),
         charset=decoded.charset,
         language=_language(tree),
-        links=links,
+        links=written_links(_hrefs(nodes["a"])),
+        base=_base(nodes["base"]),
         metadata=tuple((key, value) for key, value in told.items() if key != "title"),
     )
 
@@ -171,8 +171,8 @@ def _told(elements: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 def _language(tree: Any) -> str:
     root = tree.document.first_element_child
-    found = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
-    return found.replace("_", "-").lower() if _LANGUAGE.fullmatch(found) else ""
+    language = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
+    return language.replace("_", "-").lower() if _LANGUAGE.fullmatch(language) else ""
 
 
 def _first_heading(tree: Any) -> str:
@@ -180,10 +180,10 @@ def _first_heading(tree: Any) -> str:
     return heading.text if heading is not None else ""
 
 
-def _base(elements: Sequence[Any], url: str) -> str:
-    """The address to which the links are relative: what the first base element with one says, or the page's own."""
-    said = next((href for base in elements if (href := base.getattr("href")) is not None), "")
-    return absolute(url, said) or url
+def _base(elements: Sequence[Any]) -> str:
+    """The address to which the links are relative, if the first base element with one gives it."""
+    given = next((href for base in elements if (href := base.getattr("href")) is not None), "")
+    return one_line(given, MAX_LENGTH)
 
 
 def _hrefs(elements: Sequence[Any]) -> Iterator[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
 from rehi.extract.mojibake import repair
-from rehi.extract.paragraphs import join_blocks, rejoin
-from rehi.model.document import Document
+from rehi.extract.paragraphs import rejoin
+from rehi.model.document import Document, Part
 
 MAX_PAGES = 2_000
 
@@ -33,7 +33,7 @@ def read(body: Body) -> Document:
         raise Unreadable(reason) from error
     try:
         told = document.get_metadata_dict(skip_empty=True)
-        text = join_blocks(_pages(document), body.max_text)
+        text, parts = _join(_pages(document), body.max_text)
     except pypdfium2.PdfiumError as error:
         raise Unreadable(f"its pages can't be read ({error})") from error
     finally:
@@ -45,21 +45,42 @@ def read(body: Body) -> Document:
         text=text,
         title=title or one_line(body.file_name),
         metadata=tuple((_TOLD[key], _value(told[key])) for key in _TOLD if _value(told.get(key, ""))),
+        parts=parts,
     )
 
 
-def _pages(document: Any) -> Iterator[str]:
-    """The pages' texts; a page that can't be read is left out if another can."""
+def _join(pages: Iterable[tuple[str, str]], limit: int) -> tuple[str, tuple[Part, ...]]:
+    """The text of all pages, parted by blank lines, until ``limit`` is reached, and the range of each page."""
+    texts: list[str] = []
+    parts: list[Part] = []
+    length = 0
+    for label, page in pages:
+        if length >= limit:
+            break
+        if text := page.strip():
+            start = length + (2 if texts else 0)
+            length = start + len(text)
+            texts.append(text)
+            parts.append(Part(kind="page", title=label, start=start, end=length))
+        else:  # only pictures, but a page all the same
+            parts.append(Part(kind="page", title=label, start=length, end=length))
+    return "\n\n".join(texts), tuple(parts)
+
+
+def _pages(document: Any) -> Iterator[tuple[str, str]]:
+    """The pages' labels, as readers of PDF show them, and their texts; one that can't be read is blank if another can."""
     import pypdfium2
 
     failed, count = 0, min(len(document), MAX_PAGES)
     for number in range(count):
+        label = one_line(document.get_page_label(number)) or str(number + 1)
         try:
-            yield _page_text(document, number)
+            yield label, _page_text(document, number)
         except pypdfium2.PdfiumError:
             failed += 1
             if failed == count:
                 raise
+            yield label, ""
 
 
 def _page_text(document: Any, number: int) -> str:
@@ -75,8 +96,8 @@ def _page_text(document: Any, number: int) -> str:
     return rejoin(clean(repair(_BROKEN_HYPHEN.sub("-\n", raw))), wrapped=True)
 
 
-def _value(said: str) -> str:
-    said = one_line(repair(said), 1000)
-    if found := _DATE.match(said):
-        return "-".join(part for part in found.groups() if part)
-    return said
+def _value(text: str) -> str:
+    text = one_line(repair(text), 1000)
+    if date := _DATE.match(text):
+        return "-".join(part for part in date.groups() if part)
+    return text

@@ -13,7 +13,7 @@ from rehi.extract.characters import clean, one_line
 from rehi.extract.decode import decode_markup
 from rehi.extract.flat import flat_text
 from rehi.extract.html import has_markup, plain
-from rehi.extract.iri import absolute_links
+from rehi.extract.iri import written_links
 from rehi.extract.paragraphs import join_blocks, part_lines
 from rehi.model.document import Document
 
@@ -43,7 +43,7 @@ def read(body: Body) -> Document:
         title=one_line(next((text for name, text in blocks if name in _TITLES), "") or body.file_name),
         charset=decoded.charset,
         language=_language(root, blocks),
-        links=absolute_links(body.url, _links(root, blocks)),
+        links=written_links(_links(root, blocks)),
     )
 
 
@@ -111,8 +111,8 @@ def _links(root: Any, blocks: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _language(root: Any, blocks: list[tuple[str, str]]) -> str:
-    said = root.get(_XML_LANG) or next((text for name, text in blocks[:50] if name in {"language", "keel"}), "")
-    return said.lower() if _LANGUAGE.fullmatch(said) else ""
+    language = root.get(_XML_LANG) or next((text for name, text in blocks[:50] if name in {"language", "keel"}), "")
+    return language.lower() if _LANGUAGE.fullmatch(language) else ""
 
 
 def _local(element: Any) -> str:

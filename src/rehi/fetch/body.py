@@ -17,7 +17,7 @@ from rehi.model.visit import Headers
 IN_MEMORY = 1_000_000  # bytes; what is larger goes to a temporary file, which has no name and so is never left behind
 
 
-class Body:
+class IncomingBody:
     """Takes the bytes of one answer: no more than ``max_bytes`` of them once decoded, and the first ``cut_at``."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Body:
             self._keep(data)
 
     def finish(self) -> tuple[BinaryIO, int, Digest]:
-        """The whole body from its start, its size and its digest."""
+        """Return the whole body from its start, its size and its digest."""
         if not self.cut:
             self._end()
         self._file.seek(0)

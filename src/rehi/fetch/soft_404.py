@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from zlib import crc32
 
 from rehi.model.host import Probe
+from rehi.model.media import may_be_page
 from rehi.model.visit import Answer, Visit
 
 MAX_BYTES = 256 * 1024  # of a page; a longer one is no error page, and half of it may be all styles and no text
@@ -34,7 +35,6 @@ _TEXT = re.compile(rb">([^<]+)")
 _CODE = re.compile(rb"<(!--|script|style|noscript)")
 _CLOSING = {b"!--": b"-->", b"script": b"</script", b"style": b"</style", b"noscript": b"</noscript"}
 _TITLE = re.compile(rb"<title\b[^>]*>([^<]*)")
-_PAGES = ("", "text/html", "application/xhtml+xml", "text/plain")
 # ASCII letters and all octets beyond ASCII are parts of words, each digit becomes "0", all else is a blank.
 _LETTERS = bytes(
     octet if octet >= 0x80 or chr(octet).isalpha() else ord("0") if chr(octet).isdigit() else ord(" ")
@@ -57,13 +57,13 @@ def read_probe(visit: Visit, *, now: datetime) -> Probe:
     """Return what the visit to a probe's URL says of the host. The answer's body is read and closed."""
     answer = visit.answer
     if answer is None:
-        return Probe(status=0, likeness=b"", at=now)
+        return Probe(status=0, fingerprint=b"", at=now)
     with answer.body as body:
         successful = 200 <= answer.status < 300
         page_fingerprint = (
             fingerprint(body, media_type=answer.header("Content-Type"), url=visit.url) if successful else b""
         )
-    return Probe(status=answer.status, likeness=page_fingerprint, at=now)
+    return Probe(status=answer.status, fingerprint=page_fingerprint, at=now)
 
 
 def is_app_shell(visit: Visit, *, probe: Probe | None) -> bool:
@@ -78,22 +78,22 @@ def is_app_shell(visit: Visit, *, probe: Probe | None) -> bool:
     with answer.body as body:
         if probe is None or not 200 <= answer.status < 300 or b"<script" not in body.read(MAX_BYTES).lower():
             return False
-        return is_similar(fingerprint(body, media_type=answer.header("Content-Type"), url=visit.url), probe.likeness)
+        return is_similar(fingerprint(body, media_type=answer.header("Content-Type"), url=visit.url), probe.fingerprint)
 
 
 def is_soft_404(answer: Answer, *, url: str, probe: Probe | None) -> bool:
     """Whether an answer is the error page that the probe has shown. The body is left at its start."""
-    if probe is None or not probe.likeness or not 200 <= answer.status < 300:
+    if probe is None or not probe.fingerprint or not 200 <= answer.status < 300:
         return False
     parts = urlsplit(url)
     if parts.path in ("", "/") and not parts.query:  # some hosts show their front page for every missing page
         return False
-    return is_similar(fingerprint(answer.body, media_type=answer.header("Content-Type"), url=url), probe.likeness)
+    return is_similar(fingerprint(answer.body, media_type=answer.header("Content-Type"), url=url), probe.fingerprint)
 
 
 def fingerprint(body: BinaryIO, *, media_type: str, url: str) -> bytes:
     """Return the fingerprint of a page's words; empty if it is no page or has too few. The body is left at its start."""
-    if media_type.partition(";")[0].strip().lower() not in _PAGES:
+    if not may_be_page(media_type):
         return b""
     body.seek(0)
     page = body.read(MAX_BYTES + 1).replace(b"\0", b"").lower()

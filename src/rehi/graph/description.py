@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import orjson
 from pyoxigraph import Literal, NamedNode, Triple
 
-from rehi.builtin import find, load, load_place, table
+from rehi.builtin import load_all, load_working
+from rehi.errors import FacetFailed, RehiError
 from rehi.graph import vocabulary as v
 from rehi.graph.identifiers import (
     document_iri,
@@ -52,11 +53,20 @@ _INTEGER = NamedNode(v.XSD + "integer")
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # not XML, so not in RDF/XML either
 
 
-def describe_resources(catalogue: Knowledge, ids: Sequence[int], base: str) -> dict[int, list[GraphChange]]:
-    """Return the changes that bring the graphs of resources up to date, by resource id."""
+def _log_only(subject: str, error: RehiError) -> None:
+    _log.warning("%s: %s", subject, error)
+
+
+def describe_resources(
+    catalogue: Knowledge, ids: Sequence[int], base: str, note: Callable[[str, RehiError], None] = _log_only
+) -> dict[int, list[GraphChange]]:
+    """Return the changes that bring the graphs of resources up to date, by resource id.
+
+    ``note`` is told of facets that fail; all else is said nevertheless.
+    """
     changes: dict[int, list[GraphChange]] = {}
     for resource in catalogue.describe_resources(ids):
-        triples = tuple(dict.fromkeys(_describe_resource(resource, base)))
+        triples = tuple(dict.fromkeys(_describe_resource(resource, base, note)))
         changes[resource.resource_id] = [ReplaceGraph(resource_graph(base, resource.resource_id), triples)]
     return changes
 
@@ -77,7 +87,9 @@ def describe_vocabulary(base: str) -> ReplaceGraph:
     return ReplaceGraph(vocabulary_graph(base), tuple(describe_ontology()))
 
 
-def _describe_resource(resource: ResourceDescription, base: str) -> Iterator[Triple]:
+def _describe_resource(
+    resource: ResourceDescription, base: str, note: Callable[[str, RehiError], None]
+) -> Iterator[Triple]:
     if not resource.versions and resource.document is None:
         return  # nothing was ever kept of it, so there is nothing to describe
     page = document_iri(resource.url)
@@ -96,7 +108,7 @@ def _describe_resource(resource: ResourceDescription, base: str) -> Iterator[Tri
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
-    yield from _describe_facets(PageContext(page, resource, base))
+    yield from _describe_facets(PageContext(page, resource, base), note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +124,15 @@ class PageContext:
         return mint(self.base, *segments)
 
 
-def _describe_facets(page: PageContext) -> Iterator[Triple]:
+def _describe_facets(page: PageContext, note: Callable[[str, RehiError], None]) -> Iterator[Triple]:
     """State what every facet that is installed says of a page; what is kept of one that isn't stays unsaid."""
     briefs = {brief.name: brief for brief in page.description.briefs}
-    for name in table("facet"):
+    for name, facet in load_all("facet").items():
         brief = briefs.get(name)
-        yield from load("facet", name).state(orjson.loads(brief.data) if brief else None, page)
+        try:
+            yield from tuple(facet.state(orjson.loads(brief.data) if brief else None, page))
+        except Exception as error:  # an outsider's facet may raise whatever it likes
+            note(f"facet {name}", FacetFailed(f"{page.description.url}: {type(error).__name__}: {error}"))
 
 
 def _describe_versions(resource: ResourceDescription, page: NamedNode, base: str) -> Iterator[Triple]:
@@ -154,8 +169,8 @@ def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
 
 def _kind_of(entity: Entity) -> EntityKind | None:
     """Return an entity's kind; None for one whose package is not installed any more."""
-    place = find("entity_kind", entity.key.kind)
-    return load_place(place) if place else None
+    kind: EntityKind | None = load_working("entity_kind", entity.key.kind)
+    return kind
 
 
 def _writable(text: str) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from rehi.builtin import load_working
 from rehi.link.name import best_of, oddity
 from rehi.link.slug import slug
 from rehi.model.document import Mention
 from rehi.model.entity import EntityKey, Identity
-from rehi.model.kinds import PERSON
+from rehi.model.kinds import EntityKind
 
 
 def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
     """Return the identities of a document in the order of their keys, whatever the order of the mentions.
 
-    A surname alone is counted to the one person of the document who bears it; if there are two, or none, it stays an
-    entity of its own.
+    Where names have given and family parts, a surname alone is counted to the one of the document who bears it; if there
+    are two, or none, it stays an entity of its own.
     """
     groups: dict[EntityKey, list[Mention]] = defaultdict(list)
     for mention in mentions:
@@ -24,24 +25,31 @@ def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
             groups[EntityKey(mention.kind, name_slug)].append(mention)
     bearers = _bearers(groups)
     extra: Counter[EntityKey] = Counter()
-    for surname, person in bearers.items():
-        extra[person] += len(groups[surname])
+    for surname, bearer in bearers.items():
+        extra[bearer] += len(groups[surname])
     kept = sorted((key for key in groups if key not in bearers), key=str)
     return tuple(_identity(key, groups[key], extra=extra[key]) for key in kept)
 
 
 def _bearers(groups: Mapping[EntityKey, Sequence[Mention]]) -> dict[EntityKey, EntityKey]:
-    """Surnames that stand alone, each with the only person of the document who bears it."""
-    persons: dict[str, set[EntityKey]] = defaultdict(set)
-    for key, mentions in groups.items():
-        if key.kind == PERSON.name and not _is_single(mentions):
+    """Surnames that stand alone, each with the only one of its kind in the document who bears it."""
+    named = {key: mentions for key, mentions in groups.items() if _has_parts(key.kind)}
+    families: dict[tuple[str, str], set[EntityKey]] = defaultdict(set)
+    for key, mentions in named.items():
+        if not _is_single(mentions):
             for mention in mentions:
-                persons[slug(mention.family)].add(key)
+                families[key.kind, slug(mention.family)].add(key)
     bearers = {}
-    for key, mentions in groups.items():
-        if key.kind == PERSON.name and _is_single(mentions) and len(persons[key.slug]) == 1:
-            (bearers[key],) = persons[key.slug]
+    for key, mentions in named.items():
+        if _is_single(mentions) and len(families[key.kind, key.slug]) == 1:
+            (bearers[key],) = families[key.kind, key.slug]
     return bearers
+
+
+def _has_parts(kind: str) -> bool:
+    """Whether names of a kind have given and family parts."""
+    known: EntityKind | None = load_working("entity_kind", kind)
+    return known is not None and known.has_parts
 
 
 def _is_single(mentions: Sequence[Mention]) -> bool:
@@ -52,7 +60,7 @@ def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int) -> Ide
     names = [_tidy(mention.name) for mention in mentions]
     forms = {form for form in (*names, *(_tidy(lemma) for m in mentions for lemma in m.lemmas)) if form}
     parts = [(_tidy(m.given), _tidy(m.family)) for m in mentions if m.given or m.family]
-    given, family = _best_parts(parts) if key.kind == PERSON.name else ("", "")
+    given, family = _best_parts(parts) if _has_parts(key.kind) else ("", "")
     return Identity(
         key=key,
         name=best_of(names),

@@ -16,18 +16,44 @@ class Document:
     title: str = ""
     charset: str = ""
     language: str = ""  # as the document declares it
-    links: tuple[str, ...] = ()  # absolute, in order, without repeats
+    links: tuple[str, ...] = ()  # in order, without repeats; as written, and absolute once the URL is known
+    base: str = ""  # to which links are relative, as the document declares it
     metadata: tuple[tuple[str, str], ...] = ()  # ("author", "…"), in order
     parts: tuple[Part, ...] = ()  # in the order of the text
+    tables: tuple[TableShape, ...] = ()  # in the order of the text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A part of a document: a sheet, a page, a member of a zip, an attachment."""
 
-    kind: str
+    kind: str  # "page", "sheet", "member" …
     title: str = ""
     media_type: str = ""  # its own, if it is a document by itself
+    start: int = 0  # its range of the text, in characters, half-open
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDialect:
+    """How the rows of a table are written, in the words of CSV on the Web."""
+
+    delimiter: str = ","
+    quote_char: str = '"'  # empty if cells are never quoted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableShape:
+    """A table in a document: where it is and what shape it has. What its cells say is for a facet to tell."""
+
+    part: int | None = None  # the number of the part that holds it, counted from 0; None if it is the whole document
+    title: str = ""
+    header: tuple[str, ...] = ()  # the names of the columns; empty if there is no row with them
+    columns: int = 0
+    rows: int = 0  # with data, as far as was read
+    first_row: int = 0  # the number of the first of them, counted from 0 over all rows of the file or sheet
+    complete: bool = True  # whether all rows were read
+    dialect: TableDialect | None = None  # if it is written as text
     start: int = 0  # its range of the text, in characters, half-open
     end: int = 0
 
@@ -60,6 +86,7 @@ class Reading:
 
     document: Document
     facets: Mapping[str, Any] = field(default_factory=dict)  # values by the facets' names
+    failures: Mapping[str, str] = field(default_factory=dict)  # facets that failed, and why
     recipe: str = ""  # what made it, with versions
     seconds: tuple[tuple[str, float], ...] = ()  # ("extract", 0.004), ("enrich", 0.02)
 

@@ -57,7 +57,7 @@ class DocumentFilter:
     text: str = ""  # a part of the title or the URL
     source_id: int | None = None
     entity: EntityKey | None = None
-    term: Term | None = None  # that a facet has put into the index
+    terms: tuple[Term, ...] = ()  # that facets have put into the index
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +88,4 @@ class Totals:
     outcomes: Mapping[str, int]  # resources by state
     media_types: Mapping[str, int]  # documents by type
     languages: Mapping[str, int]
+    recipes: Mapping[str, int]  # documents by what has read them; empty for one of before there were recipes

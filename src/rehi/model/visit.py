@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 from rehi.errors import FetchError
 from rehi.model.host import NO_ORDERS, HostOrders, Probe
+from rehi.model.http import Headers as Headers
+from rehi.model.http import find_header
 from rehi.model.version import Digest, RecordRef
-
-Headers = tuple[tuple[str, str], ...]  # in the order and spelling in which they came
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +82,7 @@ class Answer:
 
     def header(self, name: str) -> str:
         """The last value of a header, or an empty string."""
-        lowered = name.lower()
-        for key, value in reversed(self.headers):
-            if key.lower() == lowered:
-                return value
-        return ""
+        return find_header(self.headers, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +105,11 @@ class Outcome(StrEnum):
     FORBIDDEN = "forbidden"  # by robots.txt or by the guard
     FAILED = "failed"
     GONE = "gone"  # not found, again and again, for longer than the grace period
+
+    @property
+    def shows_version(self) -> bool:
+        """Whether a version of the resource was there."""
+        return self in (Outcome.NEW, Outcome.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from rehi.model.document import Part, Term
+from rehi.model.document import Part, TableShape, Term
 from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.host import Probe
 from rehi.model.problem import Problem
@@ -41,7 +41,7 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadingKey:
-    """What makes two readings the same: the bytes, what was used of URL and declared type, and the recipe."""
+    """What makes two readings the same: the bytes, what is used of URL and declared type, and the recipe."""
 
     blob_id: int
     recipe: str
@@ -61,6 +61,14 @@ class ReadingFacts:
     id: int = 0  # of the reading; 0 before it has one
 
 
+@dataclass(frozen=True, slots=True)
+class ShownReading:
+    """The reading that a document shows."""
+
+    facts: ReadingFacts
+    task: ReadTask  # by which it would be made again; its claim has no rows
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacetBrief:
     """What the catalogue keeps of one facet's value."""
@@ -77,6 +85,7 @@ class NewReading:
     key: ReadingKey
     facts: ReadingFacts
     parts: tuple[Part, ...] = ()
+    tables: tuple[TableShape, ...] = ()
     identities: tuple[LinkedIdentity, ...] = ()
     briefs: tuple[FacetBrief, ...] = ()
     terms: tuple[Term, ...] = ()
@@ -84,7 +93,7 @@ class NewReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadResult:
-    """What a read task came to: a reading, or none, and then perhaps a problem."""
+    """What a read task came to: a reading or none, and what was the problem with it, if there was one."""
 
     task: ReadTask
     reading: NewReading | int | None = None  # the id of one that was made before from the same bytes

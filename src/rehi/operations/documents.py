@@ -12,7 +12,7 @@ from rehi.app import House
 from rehi.builtin import table
 from rehi.errors import SettingsError
 from rehi.model.claims import SourceClaims
-from rehi.model.document import Reading
+from rehi.model.document import Part, Reading, TableShape, Term
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, NameOnPage, Page
 from rehi.model.version import Version
@@ -23,14 +23,20 @@ from rehi.operations.parameters import (
     HostName,
     Id,
     Limit,
-    MediaType,
+    MediaTypeFilter,
     Offset,
     SourceId,
     Text,
 )
+from rehi.operations.readings import with_plain_facets
 
 DocumentId = Annotated[Id, Field(description="The number of a document.")]
 EntityPath = Annotated[str, Field(max_length=LONGEST_TEXT, description="An entity, as in person/katrin-paio.")]
+
+Terms = Annotated[
+    tuple[Text, ...],
+    Field(max_length=10, description="Fields and values that facets have put into the index, as in topic:weather."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +49,14 @@ class DocumentList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentDetails:
-    """A document with its names and versions, and what its sources say of it."""
+    """A document with its names, versions, parts and tables, and what its sources say of it."""
 
     document: DocumentRow
     names: Sequence[NameOnPage]
     versions: Sequence[Version]
     sources: Sequence[SourceClaims]
+    parts: Sequence[Part]
+    tables: Sequence[TableShape]
 
 
 def list_documents(
@@ -56,10 +64,11 @@ def list_documents(
     *,
     q: Annotated[str, Field(max_length=LONGEST_URL, description="A part of the title or the URL.")] = "",
     host: Annotated[HostName, Field(description="A part of the host's name.")] = "",
-    media_type: Annotated[MediaType, Field(description="A media type, as in text/html.")] = "",
+    media_type: Annotated[MediaTypeFilter, Field(description="A media type, as in text/html.")] = "",
     language: Annotated[Text, Field(description="A language, as in et.")] = "",
     source: SourceId | None = None,
     entity: EntityPath = "",
+    term: Terms = (),
     limit: Limit = ROWS,
     offset: Offset = 0,
 ) -> DocumentList:
@@ -71,25 +80,40 @@ def list_documents(
         text=q,
         source_id=source,
         entity=parse_entity(entity) if entity else None,
+        terms=tuple(map(parse_term, term)),
     )
     rows, total = house.catalogue.documents(where, Page(limit=limit, offset=offset))
     return DocumentList(total=total, documents=rows)
 
 
 def get_document(house: House, *, document_id: DocumentId) -> DocumentDetails:
-    """Return a document with the entities that it mentions, its versions, and what its sources say of it."""
+    """Return a document with the entities that it mentions, its versions, parts and tables, and what its sources say."""
     row = house.catalogue.document(document_id)
+    parts, tables = house.catalogue.parts_of(document_id)
     return DocumentDetails(
         document=row,
         names=house.catalogue.names_on(document_id),
         versions=house.catalogue.versions(row.url) if row.versions else (),
         sources=house.catalogue.claims_on(document_id),
+        parts=parts,
+        tables=tables,
     )
 
 
 def get_annotations(house: House, *, document_id: DocumentId) -> Reading:
-    """Return the text of a document, and the names in it with their places; not found before it was read."""
-    return house.reading(document_id)
+    """Return the text of a document with its parts and tables, and all that is understood of it, by facet.
+
+    It is not found before it was read.
+    """
+    return with_plain_facets(house.reading(document_id))
+
+
+def parse_term(text: str) -> Term:
+    """Read a term from text like ``topic:weather``; SettingsError if it is none."""
+    name, mark, value = text.partition(":")
+    if not mark or not name or not value:
+        raise SettingsError(f"{text[:60]!r} is no term; give a field and a value, as in topic:weather")
+    return Term(field=name, value=value)
 
 
 def parse_entity(text: str) -> EntityKey:

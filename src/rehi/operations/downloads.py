@@ -13,21 +13,18 @@ from pydantic import Field
 from rehi.app import House, utc_now
 from rehi.errors import NotFound, RehiError
 from rehi.model.capture import CaptureFilter
+from rehi.model.media import by_name
 from rehi.operations.byte_stream import ByteStream
 from rehi.operations.file_names import name_in_folders
 from rehi.operations.mementos import Memento, stamped
 from rehi.operations.moments import digits_of, parse_moment
-from rehi.operations.parameters import LONGEST_URL, HostName, MediaType, Since, SourceId, Until
+from rehi.operations.parameters import LONGEST_URL, HostName, MediaTypeFilter, Since, SourceId, Until
 from rehi.operations.versions import kept_url
 from rehi.operations.zip_stream import CHUNK, ZipStream
 from rehi.sources import host_meant
 
 INDEX = "index.jsonl"
 _SPOOLED = 1 << 20
-_PACKED = (  # what deflates badly
-    "image/", "video/", "audio/", "font/", "application/zip", "application/gzip", "application/x-gzip",
-    "application/x-7z", "application/vnd.openxmlformats", "application/vnd.oasis", "application/zstd",
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -47,7 +44,7 @@ def download_versions(
     host: HostName = "",
     domain: Annotated[bool, Field(description="With host: also the hosts below it.")] = False,
     source: SourceId | None = None,
-    media_type: MediaType = "",
+    media_type: MediaTypeFilter = "",
     since: Since = "",
     until: Until = "",
     all_versions: Annotated[
@@ -82,7 +79,7 @@ def choose(
     since: str = "",
     until: str = "",
 ) -> CaptureFilter:
-    """Which versions are meant; NotFound and SettingsError say what can't be."""
+    """Return a filter for the versions that are meant; NotFound and SettingsError say what can't be."""
     if source_id is not None:
         house.catalogue.source(source_id)
     return CaptureFilter(
@@ -99,7 +96,7 @@ def choose(
 
 
 def zip_versions(house: House, where: CaptureFilter, *, all_versions: bool, tally: ZipCounts) -> Iterator[bytes]:
-    """A zip of the newest versions of all URLs that match, or of all; NotFound, before anything else, if there are none."""
+    """Return a zip of the newest versions of all URLs that match, or of all versions; NotFound at once if there are none."""
     matching = stamped(house.catalogue.captures(where))
     chosen = matching if all_versions else _newest(matching)
     first = next(chosen, None)
@@ -137,7 +134,7 @@ class _Zip:
                 raise NotFound("the bytes were dropped by a rule for this source")
             with self._house.archive.open_body(capture.body) as body:
                 written = True
-                packed = capture.media_type.lower().startswith(_PACKED) and "svg" not in capture.media_type
+                packed = by_name(capture.media_type).is_compressed
                 yield from zipped.add(name, _chunks(body), at=capture.at, size=capture.size, packed=packed)
             self._tally.versions += 1
             self._tally.bytes += capture.size
@@ -148,7 +145,7 @@ class _Zip:
 
 
 def _newest(mementos: Iterable[Memento]) -> Iterator[Memento]:
-    """Of mementos in the order of URLs and of time, the last of each URL."""
+    """Yield the last memento of each URL, of mementos in the order of URLs and of time."""
     held: Memento | None = None
     for memento in mementos:
         if held is not None and held.capture.url != memento.capture.url:

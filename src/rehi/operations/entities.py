@@ -16,9 +16,11 @@ from rehi.operations.parameters import LONGEST_TEXT, ROWS, Limit, Offset, Text
 
 
 def check_kind(kind: str) -> str:
-    """Return the name of a kind of entities; another is refused as a member of no enumeration."""
-    if kind not in (known := table("entity_kind")):
-        raise PydanticCustomError("enum", "there is no such kind", {"expected": ", ".join(known)})
+    """Return the name of a kind of entities; an error as of an enumeration names those there are."""
+    *others, last = map(repr, known := table("entity_kind"))
+    if kind not in known:
+        expected = f"{', '.join(others)} or {last}" if others else last
+        raise PydanticCustomError("enum", "it is one of {expected}", {"expected": expected})
     return kind
 
 

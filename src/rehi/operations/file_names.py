@@ -6,6 +6,8 @@ import re
 from hashlib import sha256
 from urllib.parse import unquote, urlsplit
 
+from rehi.model.media import by_name
+
 _SEGMENT = 60  # characters of a folder or a file's stem
 _DEEPEST = 8  # folders below the host
 _LONGEST = 180  # characters of a whole name
@@ -13,38 +15,10 @@ _FOLDER = re.compile(r"[a-z0-9_-]{1,60}")
 _FILE = re.compile(r"([a-z0-9_-]{1,60})\.([a-z0-9]{1,8})")
 _HOST = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*")
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
-_EXTENSIONS = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "text/plain": "txt",
-    "text/csv": "csv",
-    "text/css": "css",
-    "text/xml": "xml",
-    "application/xml": "xml",
-    "application/rss+xml": "xml",
-    "application/atom+xml": "xml",
-    "application/json": "json",
-    "application/geo+json": "json",
-    "application/ld+json": "json",
-    "application/pdf": "pdf",
-    "application/zip": "zip",
-    "application/gzip": "gz",
-    "application/javascript": "js",
-    "text/javascript": "js",
-    "application/vnd.ms-excel": "xls",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/msword": "doc",
-    "image/png": "png",
-    "image/jpeg": "jpg",
-    "image/gif": "gif",
-    "image/svg+xml": "svg",
-    "image/webp": "webp",
-}
 
 
 def name_in_folders(url: str, media_type: str, stamp: str = "") -> str:
-    """A relative path for a URL: its own where every system can have it, else one that ends in a part of its digest.
+    """Return a relative path for a URL: its own where every system can have it, else one that ends in a part of its digest.
 
     Folders have no dot and files have one, so that none is ever in the place of another; a folder may be shared.
     """
@@ -64,7 +38,7 @@ def name_in_folders(url: str, media_type: str, stamp: str = "") -> str:
 
 
 def name_of_file(url: str, media_type: str, stamp: str = "") -> str:
-    """A single name under which what a URL had is saved."""
+    """Return a single name under which what a URL had is saved."""
     stem, extension = _stem_and_extension(_split(url)[3], media_type)
     return f"{_renamed(stem)}{f'-{stamp}' if stamp else ''}.{extension}"
 
@@ -79,7 +53,7 @@ def _split(url: str) -> tuple[str, str, list[str], str]:
 
 
 def _plain(scheme: str, host: str, folders: list[str], last: str, *, has_query: bool) -> str | None:
-    """The URL's own path, if it can be one anywhere as it is."""
+    """Return the URL's own path, if it can be one anywhere as it is."""
     file = _FILE.fullmatch(last)
     if has_query or file is None or file[1] in _DEVICES or scheme not in ("http", "https"):
         return None
@@ -94,12 +68,8 @@ def _stem_and_extension(last: str, media_type: str) -> tuple[str, str]:
     stem, dot, extension = unquote(last, errors="replace").rpartition(".")
     known = dot and stem and re.fullmatch(r"[A-Za-z0-9]{1,8}", extension)
     if not known:
-        stem, extension = f"{stem}{dot}{extension}", _EXTENSIONS.get(_essence(media_type), "bin")
+        stem, extension = f"{stem}{dot}{extension}", by_name(media_type).extension
     return _cleaned(stem) or "index", extension.lower()
-
-
-def _essence(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
 
 
 def _cleaned(text: str, *, also: str = "") -> str:

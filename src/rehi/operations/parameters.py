@@ -32,7 +32,7 @@ SourceId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="The number of 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, description="The URL of a page or a file.")]
 HostName = Annotated[str, Field(max_length=LONGEST_TEXT, description="A host, as in www.example.ee.")]
-MediaType = Annotated[
+MediaTypeFilter = Annotated[
     str,
     Field(
         alias="type", max_length=LONGEST_TEXT, description="A media type, as in text/html, or image/ for all of a kind."

@@ -28,6 +28,7 @@ class Status:
 
     service: ServiceStatus
     totals: Totals
+    outdated: int  # documents that another recipe has read than today's
 
 
 class RunningService(Protocol):
@@ -47,4 +48,13 @@ class RunningService(Protocol):
 
 def get_status(service: RunningService) -> Status:
     """Return what is being done now, and how much there is of everything."""
-    return Status(service=service.status, totals=service.house.catalogue.totals(now=utc_now()))
+    totals = service.house.catalogue.totals(now=utc_now())
+    return Status(service=service.status, totals=totals, outdated=count_outdated(service.house, totals))
+
+
+def count_outdated(house: House, totals: Totals) -> int:
+    """Return how many documents were read by another recipe than today's, as before a facet was installed or changed."""
+    from rehi.pipeline.reading import current_recipe
+
+    recipe = current_recipe(house.settings.work)
+    return sum(n for other, n in totals.recipes.items() if other != recipe)

@@ -51,8 +51,12 @@ class CaptureKeeper:
         wanted = list(self._wanted(visits, keeping))
         histories = Histories(self.catalogue, urls_of(wanted))
         contents = self._contents(wanted, histories)
-        known = self.catalogue.find_body({content.digest for content in contents.values()})
-        bodies = {digest: body for digest, body in known.items() if self.archive.holds(body)}
+        known = self.catalogue.find_bodies({content.digest for content in contents.values()})
+        bodies = {
+            digest: body.place
+            for digest, body in known.items()
+            if body.pruned is None and self.archive.holds(body.place)
+        }
         for visit in sorted(wanted, key=lambda one: one.repeats):
             content = contents.get(visit.key)
             try:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from time import perf_counter
 
-from rehi.builtin import load, table
+from rehi.builtin import load_all
+from rehi.errors import FacetFailed, RehiError, TopicFailed
+from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import LEASE_SECONDS, Progress, Rooms
-from rehi.ports import GraphChange
+from rehi.ports import GraphChange, GraphContext, Topic
 
 RESOURCE = "resource"  # the topic whose statements are counted for sources
 GRAPH_BATCH = 200  # descriptions per graph transaction
@@ -17,14 +20,20 @@ DESCRIBE_SECONDS = 0.5  # a small graph transaction costs as much as a large one
 PUBLISH_SECONDS = 2.0  # queries see what was written within this time
 
 
+_log = logging.getLogger(__name__)
+
+
 class Descriptions:
-    """The graph's share of the outbox."""
+    """The graph's share of the outbox: work of every topic that is installed. That of others waits for who knows them."""
 
     def __init__(self, rooms: Rooms, progress: Progress) -> None:
         self._rooms, self._progress = rooms, progress
         self._look_at = self._published_at = rooms.clock()
         self._outbox_dry = self._unpublished = False
-        self._topics = tuple(table("topic"))
+        self._topics: Mapping[str, Topic] = load_all("topic")
+        self._context = GraphContext(catalogue=rooms.catalogue, base=rooms.settings.base, note=self._note)
+        self._noted: set[str] = set()  # topics and facets that have just failed
+        self._well: set[str] = set()  # those that were taken off the problems list
 
     @property
     def is_settled(self) -> bool:
@@ -40,7 +49,9 @@ class Descriptions:
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
         if now < self._look_at:
             return False
-        claims = catalogue.claim(self._topics, worker=self._rooms.worker, limit=GRAPH_BATCH, ttl=LEASE_SECONDS, now=now)
+        claims = catalogue.claim(
+            list(self._topics), worker=self._rooms.worker, limit=GRAPH_BATCH, ttl=LEASE_SECONDS, now=now
+        )
         if len(claims) < GRAPH_BATCH:
             self._look_at = now + timedelta(seconds=DESCRIBE_SECONDS)
         self._outbox_dry = not claims
@@ -61,10 +72,13 @@ class Descriptions:
         catalogue, worker = self._rooms.catalogue, self._rooms.worker
         began = perf_counter()
         described = self._describe(claims)
+        self._strike_out({kind for kind, _ in described})
+        claims = [claim for claim in claims if (claim.kind, claim.subject) in described]
         if self._rooms.graph.shared:
             claims = catalogue.renew_claims(claims, worker=worker, ttl=LEASE_SECONDS, now=self._rooms.clock())
         mine = {(claim.kind, claim.subject) for claim in claims}
         self._rooms.graph.write([change for about, changes in described.items() if about in mine for change in changes])
+        self._put_followers(claims)
         statements = {
             subject: sum(len(change.triples) for change in described[kind, subject])
             for kind, subject in mine
@@ -74,11 +88,49 @@ class Descriptions:
         self._progress.counts["statements"] += sum(statements.values())
 
     def _describe(self, claims: Sequence[Claim]) -> dict[tuple[str, int], Sequence[GraphChange]]:
-        """Return the changes that bring the graph up to date, by kind and subject."""
+        """Return the changes that bring the graph up to date, by kind and subject.
+
+        Those of a topic that fails are not in it: they stay in the outbox and are tried again when the claim ends.
+        """
         described: dict[tuple[str, int], Sequence[GraphChange]] = {}
-        for kind in self._topics:
+        for kind, topic in self._topics.items():
             subjects = [claim.subject for claim in claims if claim.kind == kind]
-            if subjects:
-                changes = load("topic", kind)(self._rooms.catalogue, subjects, self._rooms.settings.base)
-                described.update({(kind, subject): changes.get(subject, ()) for subject in subjects})
+            if not subjects:
+                continue
+            try:
+                changes = topic.describe(subjects, self._context)
+            except RehiError:
+                raise  # the catalogue's own: not the topic's fault
+            except Exception as error:  # an outsider's topic may raise whatever it likes
+                _log.warning("the topic %s failed", kind, exc_info=True)
+                self._note(f"topic {kind}", TopicFailed(f"{type(error).__name__}: {error}"))
+                continue
+            described.update({(kind, subject): changes.get(subject, ()) for subject in subjects})
         return described
+
+    def _put_followers(self, claims: Sequence[Claim]) -> None:
+        """Put into the outbox what other topics have to say of the same subjects; each is claimed by itself."""
+        first = [claim for claim in claims if not self._topics[claim.kind].follows]  # so that none follows in a circle
+        for kind, topic in self._topics.items():
+            if subjects := [claim.subject for claim in first if claim.kind == topic.follows]:
+                self._rooms.catalogue.put(kind, subjects)
+
+    def _note(self, subject: str, error: RehiError) -> None:
+        """Put an error on the problems list."""
+        self._noted.add(subject)
+        at = self._rooms.clock()
+        self._rooms.catalogue.note([Problem.of(error, stage=Stage.GRAPH, subject=subject, at=at)])
+
+    def _strike_out(self, kinds: Collection[str]) -> None:
+        """Take topics and facets that do well off the problems list: once for each, unless it fails again."""
+        subjects = {f"topic {kind}" for kind in kinds}
+        if RESOURCE in kinds:
+            subjects |= {f"facet {name}" for name in load_all("facet")}
+        self._well -= self._noted
+        new = subjects - self._noted - self._well
+        if new:
+            codes = (TopicFailed.code, FacetFailed.code)
+            solved = [ProblemKey(Stage.GRAPH, subject, code) for subject in sorted(new) for code in codes]
+            self._rooms.catalogue.note([], solved=solved)
+        self._well |= new
+        self._noted.clear()

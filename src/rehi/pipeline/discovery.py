@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from rehi.archive import Archive
-from rehi.builtin import load, load_all, table
+from rehi.builtin import load, load_all
 from rehi.errors import RehiError, SettingsError, SourceError
-from rehi.frontier import zone_of
+from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.captured import CapturedVisit
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import UNRECOGNISED, Source, SourceState
@@ -126,7 +126,7 @@ class Discovery:
 
 def all_kinds() -> Mapping[str, SourceKind]:
     """Return the kinds of sources that there are, by name."""
-    return dict(zip(table("source"), load_all("source"), strict=True))
+    return load_all("source")
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ class _Crawl:
             self._keeper = self.stack.enter_context(_open_keeper(discovery, self.source))
         keeping = self._keeper.keep(captures, now=now)
         if keeping.visited:
-            discovery.catalogue.record(keeping.visited, [], worker=discovery.worker, now=now)
+            discovery.catalogue.record(keeping.visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
         return {what: float(n) for what, n in keeping.counts.items() if n}, keeping.problems
 
 
@@ -171,4 +171,4 @@ def _recover(discovery: Discovery, archive: Archive, source: Source) -> None:
     judge = Judge(archive, catalogue, settings=settings, time_zone=zone_of(settings))
     visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(now=now)]
     if visited:
-        catalogue.record(visited, [], worker=discovery.worker, now=now)
+        catalogue.record(visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from rehi.errors import ArchiveError
+from rehi.errors import ArchiveError, NotFound
+from rehi.extract import locate
 from rehi.model.source import Finding
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
@@ -58,19 +59,22 @@ class Links:
         chosen: defaultdict[int, dict[int, list[Finding]]] = defaultdict(dict)
         rules: Rules = self._rooms.catalogue.followed([claim.subject for claim in claims])
         for resource_id, ruled in rules.items():
-            links = self._links_of(resource_id)
-            url = self._rooms.catalogue.document(resource_id).url if links else ""
+            url, links = self._links_of(resource_id)
             for source_id, rule, depth in ruled:
                 if findings := choose_links(parse_follow(rule), url, links, depth=depth):
                     chosen[source_id][resource_id] = findings
         return chosen
 
-    def _links_of(self, resource_id: int) -> Sequence[str]:
-        facts = self._rooms.catalogue.reading_of(resource_id)
-        if facts is None or facts.derived is None:
-            return ()
+    def _links_of(self, resource_id: int) -> tuple[str, Sequence[str]]:
+        """Return the URL of a document, and what it links to from there."""
         try:
-            return self._rooms.derived.read(facts.derived).document.links
+            shown = self._rooms.catalogue.shown_reading(resource_id)
+            if shown.facts.derived is None:
+                return "", ()
+            document = self._rooms.derived.read(shown.facts.derived).document
+        except NotFound:  # it shows nothing any more
+            return "", ()
         except ArchiveError as error:
             _log.warning("the links of document %d are not followed: %s", resource_id, error)
-            return ()
+            return "", ()
+        return shown.task.url, locate(document, shown.task.url).links

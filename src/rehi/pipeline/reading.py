@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import process_time
 
-from rehi import extract as extract_room
+from rehi import enrich, extract
 from rehi.archive import Archive, write_reading
-from rehi.enrich import briefs_of, enrich, recipe_of, terms_of
+from rehi.enrich import Understanding, understand
 from rehi.errors import ReaderCrashed, RehiError
-from rehi.extract import extract
+from rehi.extract import read_bytes
+from rehi.extract.body import file_name
 from rehi.link import link
-from rehi.model.document import Part, Reading, Term
+from rehi.model.document import Part, Reading, TableShape, Term
 from rehi.model.entity import Identity
 from rehi.model.work import FacetBrief, ReadingFacts, ReadTask
 from rehi.settings import WorkSettings
@@ -39,16 +40,21 @@ class ReadDocument:
     facts: ReadingFacts
     identities: tuple[Identity, ...]
     records: bytes
+    recipe: str  # the plan's, but for facets that failed
+    failures: Mapping[str, str]  # facets that failed, and why
     parts: tuple[Part, ...] = ()
+    tables: tuple[TableShape, ...] = ()
     briefs: tuple[FacetBrief, ...] = ()
     terms: tuple[Term, ...] = ()
     seconds: tuple[tuple[str, float], ...] = ()
 
 
-def current_recipe(work: WorkSettings) -> str:
-    """Return the recipe by which documents are read now: what is derived by another can be told apart, and made again."""
-    extractor = f"extract-{extract_room.VERSION}"
-    return f"{extractor} {recipe_of()}" if work.enrich else extractor
+def current_recipe(work: WorkSettings, failures: Mapping[str, str] | None = None) -> str:
+    """Return the recipe by which documents are read now: what is derived by another can be told apart, and made again.
+
+    Facets that failed are not in it, so that a document of which one could not be had is out of date.
+    """
+    return f"{extract.recipe_of()} {enrich.recipe_of(failures)}" if work.enrich else extract.recipe_of()
 
 
 def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -> list[ReadDocument | RehiError]:
@@ -67,25 +73,48 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     return outcomes
 
 
-def make_reading(archive: Archive, task: ReadTask, work: WorkSettings, recipe: str) -> Reading:
-    """Return what is read from a version's bytes, and what is understood of it."""
-    began = process_time()
+def make_reading(archive: Archive, task: ReadTask, plan: ReadingPlan) -> tuple[Reading, Understanding]:
+    """Return what is read from a version's bytes, and what is understood of it; its links are as they are written."""
+    began, work = process_time(), plan.work
     with archive.open_body(task.body) as body:
-        document = extract(body, url=task.url, media_type=task.media_type, size=task.size, max_text=work.max_text)
+        document = read_bytes(
+            body, name=file_name(task.url), media_type=task.media_type, size=task.size, max_text=work.max_text
+        )
     extracted = process_time()
-    facets = enrich(document) if work.enrich else {}
-    seconds = (("extract", extracted - began), ("enrich", process_time() - extracted))
-    return Reading(document=document, facets=facets, recipe=recipe, seconds=seconds)
+    understanding = understand(document) if work.enrich else Understanding()
+    reading = Reading(
+        document=document,
+        facets=understanding.facets,
+        failures=understanding.failures,
+        recipe=current_recipe(work, understanding.failures) if understanding.failures else plan.recipe,
+        seconds=(("extract", extracted - began), ("enrich", process_time() - extracted)),
+    )
+    return reading, understanding
 
 
-def read_again(open_archive: Callable[[], Archive], task: ReadTask, work: WorkSettings, recipe: str) -> Reading:
-    """Return what is read from a version's bytes, for somebody who looks at it."""
-    return make_reading(open_archive(), task, work, recipe)
+def read_document(plan: ReadingPlan, task: ReadTask, at: datetime) -> tuple[Reading, ReadDocument]:
+    """Return what is read from a version's bytes for somebody who asks, and what is to be kept of it."""
+    reading, understanding = make_reading(plan.open_archive(), task, plan)
+    return reading, _pack(plan, task, reading, understanding, at)
 
 
 def _read(archive: Archive, plan: ReadingPlan, task: ReadTask, at: datetime) -> ReadDocument:
-    reading = make_reading(archive, task, plan.work, plan.recipe)
-    records = write_reading(reading, url=task.url, digest=task.digest, body=task.body, at=at, worker=plan.worker)
+    return _pack(plan, task, *make_reading(archive, task, plan), at)
+
+
+def _pack(
+    plan: ReadingPlan, task: ReadTask, reading: Reading, understanding: Understanding, at: datetime
+) -> ReadDocument:
+    """Return what is to be kept of a reading."""
+    records = write_reading(
+        reading,
+        url=task.url,
+        digest=task.digest,
+        body=task.body,
+        at=at,
+        worker=plan.worker,
+        encoded=understanding.encoded,
+    )
     document = reading.document
     facts = ReadingFacts(
         media_type=document.media_type,
@@ -98,8 +127,11 @@ def _read(archive: Archive, plan: ReadingPlan, task: ReadTask, at: datetime) -> 
         facts=facts,
         identities=link(reading.mentions),
         records=records,
+        recipe=reading.recipe,
+        failures=reading.failures,
         parts=document.parts,
-        briefs=briefs_of(reading.facets),
-        terms=terms_of(reading.facets),
+        tables=document.tables,
+        briefs=tuple(understanding.briefs),
+        terms=tuple(understanding.terms),
         seconds=reading.seconds,
     )

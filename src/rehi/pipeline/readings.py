@@ -9,13 +9,15 @@ from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from rehi.errors import Disposition, ReaderCrashed, ReadTimeout, ReadTooLarge, RehiError
+from rehi.archive import DerivedFiles
+from rehi.errors import Disposition, FacetFailed, ReaderCrashed, ReadTimeout, ReadTooLarge, RehiError
 from rehi.extract import hint_of
 from rehi.link import best_name, resolve
 from rehi.model.problem import Problem, Stage
 from rehi.model.work import NewReading, ReadingKey, ReadResult, ReadTask
 from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, read_documents
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
+from rehi.ports import Knowledge
 
 READS_PER_WORKER = 400  # enough that a worker never waits for a batch to be recorded, and claims are for many
 PARCEL = 10  # small documents that a worker gets at once, if it looks for names in them
@@ -166,17 +168,12 @@ class Readings:
 
     def _link(self, results: Sequence[ReadResult]) -> list[ReadResult]:
         """Return the results with the entities that their identities belong to, as far as the catalogue knows them."""
-        readings = [result.reading for result in results if isinstance(result.reading, NewReading)]
-        keys = {linked.identity.key for reading in readings for linked in reading.identities}
-        candidates = self._rooms.catalogue.find_candidates(keys) if keys else {}
-
-        def linked(result: ReadResult) -> ReadResult:
-            if not isinstance(result.reading, NewReading):
-                return result
-            identities = resolve((one.identity for one in result.reading.identities), candidates)
-            return replace(result, reading=replace(result.reading, identities=identities))
-
-        return [linked(result) for result in results]
+        new = [result.reading for result in results if isinstance(result.reading, NewReading)]
+        linked = iter(link_readings(self._rooms.catalogue, new))
+        return [
+            replace(result, reading=next(linked)) if isinstance(result.reading, NewReading) else result
+            for result in results
+        ]
 
     def _results(self, parcel: Parcel, future: Future[Outcomes], now: datetime) -> list[ReadResult]:
         """What a parcel came to; one that ended as a whole is read again, each document by itself."""
@@ -202,16 +199,40 @@ class Readings:
         tasks = [task, *self._duplicates.pop(key, ())]
         if isinstance(outcome, RehiError):
             return [_failure(one, outcome, now) for one in tasks]
-        reading = NewReading(
-            key=key,
-            facts=replace(outcome.facts, derived=self._rooms.derived.append(outcome.records)),
-            parts=outcome.parts,
-            identities=resolve(outcome.identities, {}),
-            briefs=outcome.briefs,
-            terms=outcome.terms,
-        )
-        first = ReadResult(task=task, reading=reading, seconds=outcome.seconds)
-        return [first, *(ReadResult(task=one, reading=reading) for one in tasks[1:])]
+        reading = to_new_reading(outcome, key, self._rooms.derived)
+        results = [ReadResult(task=one, reading=reading, problem=_remark(one, outcome, now)) for one in tasks]
+        return [replace(results[0], seconds=outcome.seconds), *results[1:]]
+
+
+def link_readings(catalogue: Knowledge, readings: Sequence[NewReading]) -> list[NewReading]:
+    """Return readings with the entities that their identities belong to, as far as the catalogue knows them."""
+    keys = {linked.identity.key for reading in readings for linked in reading.identities}
+    candidates = catalogue.find_candidates(keys) if keys else {}
+    return [
+        replace(reading, identities=resolve((one.identity for one in reading.identities), candidates))
+        for reading in readings
+    ]
+
+
+def to_new_reading(document: ReadDocument, key: ReadingKey, derived: DerivedFiles) -> NewReading:
+    """Append a document's records to the derived files, and return the reading to be entered."""
+    return NewReading(
+        key=replace(key, recipe=document.recipe),
+        facts=replace(document.facts, derived=derived.append(document.records)),
+        parts=document.parts,
+        tables=document.tables,
+        identities=resolve(document.identities, {}),
+        briefs=document.briefs,
+        terms=document.terms,
+    )
+
+
+def _remark(task: ReadTask, document: ReadDocument, now: datetime) -> Problem | None:
+    """Return the problem that facets of a document failed, if any did."""
+    if not document.failures:
+        return None
+    error = FacetFailed("; ".join(f"{name}: {why}" for name, why in document.failures.items()))
+    return Problem.of(error, stage=Stage.ENRICH, subject=task.url, at=now)
 
 
 def _parcels(tasks: Sequence[ReadTask], most: int, *, workers: int) -> Iterator[Parcel]:

@@ -14,7 +14,7 @@ from rehi.errors import ArchiveError
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.captured import CapturedVisit
 from rehi.model.version import Digest
-from rehi.ports import Captures
+from rehi.ports import Ledger
 
 REMEMBERED = 200_000  # of the run's visits and digests: some 60 MB
 _CHUNK = 65_536
@@ -32,7 +32,7 @@ class Bytes:
 class Histories:
     """What is on record of some URLs, in the order of time."""
 
-    def __init__(self, catalogue: Captures, urls: Iterable[str]) -> None:
+    def __init__(self, catalogue: Ledger, urls: Iterable[str]) -> None:
         self._captures: dict[str, list[Capture]] = {}
         for capture in catalogue.captures(CaptureFilter(urls=frozenset(urls))):
             if capture.digest is not None and not capture.dropped:

@@ -56,7 +56,7 @@ class SourceFetch:
         began_at = self.source.began_at or self.source.added_at
         for _ in range(_HOPS):
             try:
-                row = self.catalogue.document(self.catalogue.resource_id(url))
+                row = self.catalogue.document(url)
             except NotFound:
                 raise Awaited(url, since=began_at) from None
             if row.visited_at is None or row.visited_at < began_at:

@@ -6,27 +6,36 @@ One engine may stand behind several ports, as the SQL catalogue does behind most
 
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
-from rehi.ports.graph import DescribedPage, Graph, GraphChange, QueryAnswer, QueryLimits, ReplaceGraph, ReplaceSubject
-from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
+from rehi.ports.frontier import Frontier, VisitRules
+from rehi.ports.graph import (
+    DescribedPage,
+    Graph,
+    GraphChange,
+    GraphContext,
+    QueryAnswer,
+    QueryLimits,
+    ReplaceGraph,
+    ReplaceSubject,
+    Topic,
+)
+from rehi.ports.index import Index
 from rehi.ports.knowledge import Knowledge
-from rehi.ports.looking import Index
+from rehi.ports.ledger import Ledger
 from rehi.ports.outbox import Outbox
+from rehi.ports.retention import Retention
 from rehi.ports.shelf import Shelf, ShelfEngine
 from rehi.ports.sources import Sources
-from rehi.ports.visiting import Frontier, Hosts, Updates
 from rehi.ports.workers import Workers
 
 __all__ = [
-    "Captures",
     "Catalogue",
     "DescribedPage",
     "Executor",
     "Frontier",
     "Graph",
     "GraphChange",
-    "Hosts",
+    "GraphContext",
     "Index",
-    "Inventory",
     "Knowledge",
     "Ledger",
     "Outbox",
@@ -34,10 +43,11 @@ __all__ = [
     "QueryLimits",
     "ReplaceGraph",
     "ReplaceSubject",
+    "Retention",
     "Shelf",
     "ShelfEngine",
     "Sources",
-    "Stock",
-    "Updates",
+    "Topic",
+    "VisitRules",
     "Workers",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode, Triple
 
+    from rehi.errors import RehiError
     from rehi.model.work import ResourceDescription
+    from rehi.ports.knowledge import Knowledge
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,24 @@ class DescribedPage(Protocol):
 
     def mint(self, *segments: str) -> NamedNode:
         """Return the IRI of these segments under the public base."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphContext:
+    """What a topic is given to describe its subjects."""
+
+    catalogue: Knowledge
+    base: str  # the public base under which identifiers are minted
+    note: Callable[[str, RehiError], None]  # puts an error on the problems list, with what it is about
+
+
+class Topic(Protocol):
+    """What the graph says of one kind of subjects. Work that waits in the outbox under its name is claimed for it."""
+
+    follows: str  # another topic, whose subjects are this one's too; empty if others put its work into the outbox
+
+    def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
+        """Return the changes that bring the graph up to date, by subject; what is gone is replaced by nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

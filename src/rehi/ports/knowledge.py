@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
-from rehi.model.work import Claim, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
+from rehi.model.work import (
+    Claim,
+    NewReading,
+    ReadingFacts,
+    ReadingKey,
+    ReadResult,
+    ReadTask,
+    ResourceDescription,
+    ShownReading,
+)
 
 
 class Knowledge(Protocol):
@@ -15,9 +25,6 @@ class Knowledge(Protocol):
 
     def read_tasks(self, claims: Sequence[Claim]) -> Sequence[ReadTask]:
         """Return what is to be read for claims of the kind "read", whose subjects are versions."""
-
-    def read_task_of(self, resource_id: int) -> ReadTask:
-        """Return what would be read for the document that a resource shows; NotFound if it shows none."""
 
     def find_readings(self, keys: Iterable[ReadingKey]) -> Mapping[ReadingKey, int]:
         """Return the ids of readings that were made already."""
@@ -33,13 +40,22 @@ class Knowledge(Protocol):
         worker: str,
         now: datetime,
     ) -> None:
-        """One transaction: readings, documents, mentions, problems, what the graph must be told, and tasks that are done.
+        """Record in one transaction what came of read tasks: readings, documents, mentions, problems, and work for the graph.
 
         A document shows the reading of its newest version that was read. Results whose tasks are done already change nothing.
         """
 
-    def reading_of(self, resource_id: int) -> ReadingFacts | None:
-        """Return the reading that a resource's document shows; None before it was read."""
+    def shown_reading(self, resource_id: int) -> ShownReading:
+        """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
+
+    def reading(self, reading_id: int) -> ReadingFacts:
+        """Return a reading, whether a document shows it or not; NotFound if there is none."""
+
+    def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
+        """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
+
+    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
+        """Return the parts and the tables of the document that a resource shows."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""
@@ -50,4 +66,4 @@ class Knowledge(Protocol):
     def record_descriptions(
         self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
     ) -> None:
-        """One transaction: the graph knows what was claimed; statements are counted by resource id, and the time for them."""
+        """Record in one transaction that the graph has been told what was claimed, with its statements by resource id and its time."""

@@ -12,14 +12,19 @@ from starlette.responses import RedirectResponse, Response
 
 from rehi.app import utc_now
 from rehi.errors import NotFound
+from rehi.model.document import Reading
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.documents import get_document, list_documents
 from rehi.operations.entities import KindName, find_entities, get_entity
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
+from rehi.operations.plugins import list_plugins
 from rehi.operations.problems import explain_no_problems, list_problems
+from rehi.operations.readings import choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
 from rehi.operations.sources import kind_in_words, order_follow, unit_of
+from rehi.operations.status import count_outdated
+from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE
 from rehi.serve.highlights import mark_names
 from rehi.serve.rendering import house_of, render
@@ -108,29 +113,70 @@ def show_documents(request: Request, limit: int, offset: int, **where: Any) -> R
 
 
 def show_document(request: Request, document_id: int) -> Response:
-    """One document: its versions, its names, and its text with the names marked."""
+    """One document: its versions, names, parts and tables, what facets know, and its text with the names marked."""
     house = house_of(request)
     details = get_document(house, document_id=document_id)
     try:
-        reading = house.reading(document_id)
-        text = mark_names(reading.document.text[:TEXT_SHOWN], reading.mentions)
-        cut = len(reading.document.text) > TEXT_SHOWN
+        shown = _show_reading(house.reading(document_id))
     except NotFound:
-        text, cut = [], False
+        shown = _show_reading(None)
     values = {
         "row": details.document,
         "versions": details.versions,
         "names": details.names,
         "sources": details.sources,
-        "text": text,
-        "cut": cut,
+        "parts": details.parts,
+        "tables": details.tables,
+        **shown,
     }
     return render(request, "document.html", values)
 
 
+def show_text(request: Request, url: str, version: int | None, at: str) -> Response:
+    """The text of any version, with what was understood of it."""
+    house = house_of(request)
+    chosen = choose_version(house, url, version, at)
+    reading = read_version(house, chosen)
+    document = reading.document
+    values = {
+        "url": url,
+        "version": chosen,
+        "parts": document.parts,
+        "tables": document.tables,
+        "title": document.title,
+    }
+    return render(request, "text.html", {**values, **_show_reading(reading)})
+
+
+def _show_reading(reading: Reading | None) -> dict[str, Any]:
+    """Return what pages show of a reading: the text with the names marked, and facets; nothing before it was read."""
+    if reading is None:
+        return {"text": [], "cut": False, "facets": [], "failures": {}}
+    text = reading.document.text
+    return {
+        "text": mark_names(text[:TEXT_SHOWN], reading.mentions),
+        "cut": len(text) > TEXT_SHOWN,
+        "facets": list(view_facets(reading)),
+        "failures": reading.failures,
+    }
+
+
+def show_workers(request: Request) -> Response:
+    """Who works on the catalogue."""
+    return render(request, "workers.html", {"workers": list_workers(house_of(request))})
+
+
+def show_plugins(request: Request, others: bool) -> Response:
+    """The parts that are installed, and the packages that bring them."""
+    house = house_of(request)
+    outdated = count_outdated(house, house.catalogue.totals(now=utc_now()))
+    values = {"plugins": list_plugins(house, others=others), "others": others, "outdated": outdated}
+    return render(request, "plugins.html", values)
+
+
 def find_document(request: Request, *, url: Url) -> Response:
     """The document of a URL."""
-    return RedirectResponse(f"/documents/{house_of(request).catalogue.resource_id(url)}")
+    return RedirectResponse(f"/documents/{house_of(request).catalogue.document(url).resource_id}")
 
 
 def show_names(request: Request, name: str, kind: KindName | None, limit: int, offset: int) -> Response:

@@ -27,7 +27,7 @@ def _environment() -> Environment:
     environment.filters["bytes"] = _bytes
     environment.filters["span"] = _span
     environment.globals.update(
-        version=__version__, stages=list(Stage), kinds=load_all("entity_kind"), web_path=web_path
+        version=__version__, stages=list(Stage), kinds=list(load_all("entity_kind").values()), web_path=web_path
     )
     return environment
 

@@ -15,6 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from rehi.app import House
 from rehi.errors import QueryError
 from rehi.graph import choose_media_type, media_type_for, query_kind
+from rehi.model.media import bare_name
 from rehi.operations.operation import read_signature
 from rehi.ports import QueryAnswer
 from rehi.serve.examples import EXAMPLES
@@ -47,7 +48,7 @@ def query_form(request: Request, *, query: QueryText = "", form: Form = "") -> N
 async def post_query(request: Request, *, form: Form = "") -> Response:
     """Ask the graph with a form, or with the query itself as the body."""
     body = await read_body(request, largest=MAX_QUERY * 3)
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = bare_name(request.headers.get("content-type", ""))
     if media_type == "application/sparql-query":
         return await _answer(request, body.decode("utf-8", "replace"), form)
     if media_type == "application/x-www-form-urlencoded":
@@ -81,7 +82,7 @@ def _chunks(first: bytes, answer: QueryAnswer) -> Iterator[bytes]:
 
 
 def show_sparql(request: Request, query: str) -> Response:
-    """The query page, with the answer if there is a query."""
+    """Show the query page, with the answer if there is a query."""
     values: dict[str, Any] = {"text": query or EXAMPLES[0][1], "examples": EXAMPLES, "answer": None, "error": ""}
     if query:
         try:

@@ -13,7 +13,7 @@ from rehi.model.problem import Problem, Stage
 from rehi.model.source import Finding, SourceState
 from rehi.model.work import Claim
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, findings, lease_one, redirected
+from rehi.testing.contracts.catalogue_samples import add, at, came, findings, lease_one, record, redirected
 
 NO_FILTER = DocumentFilter()
 
@@ -64,7 +64,7 @@ class SourcesContract:
         first = add(catalogue, "http://a.ee/", name="one", when=0)
         second = add(catalogue, "http://b.ee/", "http://a.ee/", name="two", when=5)
         catalogue.take_in(first, findings("http://a.ee/"), cursor=b"9", counts={}, now=at(9))
-        claims = catalogue.claims_on(catalogue.resource_id("http://a.ee/"))
+        claims = catalogue.claims_on(catalogue.document("http://a.ee/").resource_id)
         assert [(one.source, one.first_at, one.last_at) for one in claims] == [
             ("one", at(0), at(9)),
             ("two", at(5), at(5)),
@@ -80,14 +80,14 @@ class SourcesContract:
         )  # fmt: skip
         urls = [Finding("http://a.ee/1", claimed), Finding("http://a.ee/2")]
         catalogue.take_in(source, urls, cursor=b"2", counts={}, now=at(0))
-        (claims,) = catalogue.claims_on(catalogue.resource_id("http://a.ee/1"))
+        (claims,) = catalogue.claims_on(catalogue.document("http://a.ee/1").resource_id)
         assert (claims.claims.modified_at, claims.claims.extra, claims.claims.part_of) == (
             at(-9), (("theme", "haridus"),), "Koolid",
         )  # fmt: skip
         task = next(task for task in lease_one(catalogue).tasks if task.url == "http://a.ee/1")
         assert (task.promised, task.promised_type) == (86_400.0, "text/csv")
         catalogue.take_in(source, findings("http://a.ee/1"), cursor=b"3", counts={}, now=at(1))
-        (claims,) = catalogue.claims_on(catalogue.resource_id("http://a.ee/1"))
+        (claims,) = catalogue.claims_on(catalogue.document("http://a.ee/1").resource_id)
         assert claims.claims == Claims()
 
     def test_a_task_has_what_all_its_sources_order_and_promise(self, catalogue: Catalogue) -> None:
@@ -107,8 +107,8 @@ class SourcesContract:
 
     def test_what_a_page_redirects_to_belongs_to_the_pages_sources(self, catalogue: Catalogue) -> None:
         first, second = add(catalogue, "http://a.ee/", name="one"), add(catalogue, "http://a.ee/", name="two")
-        catalogue.record([redirected("http://a.ee/", to="http://b.ee/")], [], worker="one", now=at(0))
-        claims = catalogue.claims_on(catalogue.resource_id("http://b.ee/"))
+        record(catalogue, [redirected("http://a.ee/", to="http://b.ee/")], now=at(0))
+        claims = catalogue.claims_on(catalogue.document("http://b.ee/").resource_id)
         assert [one.source_id for one in claims] == [first.id, second.id]
 
     def test_cursor_share_and_counts_are_kept_and_counts_add_up(self, catalogue: Catalogue) -> None:
@@ -164,15 +164,15 @@ class SourcesContract:
         assert (waiting.state, waiting.awaits) == (SourceState.READING, url)
         assert (catalogue.wake_sources(), _claim(catalogue, "one")) == (0, [])
         assert [task.url for task in lease_one(catalogue, 1).tasks] == [url]
-        assert [one.source_id for one in catalogue.claims_on(catalogue.resource_id(url))] == [source.id]
-        catalogue.record([came(url, "one", when=2)], [], worker="one", now=at(2))
+        assert [one.source_id for one in catalogue.claims_on(catalogue.document(url).resource_id)] == [source.id]
+        record(catalogue, [came(url, "one", when=2)], now=at(2))
         assert (catalogue.wake_sources(), catalogue.wake_sources()) == (1, 0)
         assert catalogue.source(source.id).awaits == ""
         assert [claim.subject for claim in _claim(catalogue, "one")] == [source.id]
 
     def test_a_source_that_waits_for_what_is_known_has_it_visited_again(self, catalogue: Catalogue) -> None:
         url = "http://a.ee/"
-        catalogue.record([came(url, "one", next_in=9_999)], [], worker="one", now=at(0))
+        record(catalogue, [came(url, "one", next_in=9_999)], now=at(0))
         source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(5))
         source = catalogue.start_source(source.id, now=at(5))
         catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(5), at_once=False, now=at(5))
@@ -185,7 +185,7 @@ class SourcesContract:
         url = "http://a.ee/"
         source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(0))
         source = catalogue.start_source(source.id, now=at(0))
-        catalogue.record([came(url, "one", 1, next_in=9_999)], [], worker="one", now=at(3))
+        record(catalogue, [came(url, "one", 1, next_in=9_999)], now=at(3))
         catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(0), now=at(2))
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(4)) == []
         assert catalogue.wake_sources() == 1
@@ -193,13 +193,13 @@ class SourcesContract:
     def test_links_lead_one_step_further_and_never_back(self, catalogue: Catalogue) -> None:
         source = add(catalogue, "http://a.ee/")
         catalogue.set_follow(source.id, "same host, depth 2")
-        home = catalogue.resource_id("http://a.ee/")
+        home = catalogue.document("http://a.ee/").resource_id
         linked = findings("http://a.ee/b", "http://a.ee/")
         assert catalogue.follow_links({home: linked}, source_id=source.id, now=at(1)) == 1
         assert catalogue.follow_links({home: linked}, source_id=source.id, now=at(2)) == 0
-        page = catalogue.resource_id("http://a.ee/b")
+        page = catalogue.document("http://a.ee/b").resource_id
         catalogue.follow_links({page: findings("http://a.ee/c")}, source_id=source.id, now=at(3))
-        far = catalogue.resource_id("http://a.ee/c")
+        far = catalogue.document("http://a.ee/c").resource_id
         rules = catalogue.followed([home, page, far])
         assert rules == {row: [(source.id, "same host, depth 2", depth)] for depth, row in enumerate((home, page, far))}
         assert _listed(catalogue, DocumentFilter(source_id=source.id)) == [
@@ -216,8 +216,8 @@ class SourcesContract:
         source = add(catalogue, "http://a.ee/")
         assert (source.policy, source.weight) == ("", 1.0)
         catalogue.set_policy(source.id, policy="latency 15m", weight=2.5)
-        found = catalogue.source(source.id)
-        assert (found.policy, found.weight, catalogue.sources()) == ("latency 15m", 2.5, [found])
+        kept = catalogue.source(source.id)
+        assert (kept.policy, kept.weight, catalogue.sources()) == ("latency 15m", 2.5, [kept])
         (task,) = lease_one(catalogue).tasks
         assert (task.policies, task.weight) == (("latency 15m",), 2.5)
         with pytest.raises(NotFound):
@@ -231,8 +231,8 @@ class SourcesContract:
         )  # fmt: skip
         catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(0))
         catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(5))
-        (found,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
-        assert (found.count, found.subject, found.message, total) == (2, "a:3", "no  URL ? here", 1)
+        (problem,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
+        assert (problem.count, problem.subject, problem.message, total) == (2, "a:3", "no  URL ? here", 1)
 
     def test_a_url_that_is_taken_in_is_due_at_once(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", when=5)
@@ -251,7 +251,7 @@ class SourcesContract:
         listed = _listed(catalogue)
         assert sorted(listed) == sorted(urls)
         assert [url for url in listed if len(url) < 600] == sorted(url for url in urls if len(url) < 600)
-        assert len({catalogue.resource_id(url) for url in urls}) == len(urls)
+        assert len({catalogue.document(url).resource_id for url in urls}) == len(urls)
 
     def test_a_host_may_have_a_very_long_name(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://" + "a." * 5_000 + "ee/")

@@ -10,15 +10,14 @@ from sqlalchemy import Connection, update
 
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import postpone_hosts
+from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
 from rehi.engines.sql.frontier.pace_groups import free_groups, hold_groups, renew_groups
 from rehi.engines.sql.ledger.files import to_ref
 from rehi.engines.sql.sources.findings import sources_of
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros
-from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros
 from rehi.engines.sql.tables import host, pace_group
-from rehi.engines.sql.upkeep.orders import ORDER_COLUMNS, to_orders
 from rehi.model.claims import promised_frequency, promised_type, read_claims
 from rehi.model.host import Probe
 from rehi.model.retention import parse_rule, widest_rule
@@ -45,7 +44,7 @@ _TAKE = BulkUpdate(
 def take_hosts(
     connection: Connection, dialect: Dialect, *, worker: str, hosts: int, until: int, now: int
 ) -> dict[int, str]:
-    """Hosts that are ready, each with the token of its new lease; what is due there is looked up afterwards.
+    """Lease hosts that are ready, and return each with the token of its lease; what is due there is looked up afterwards.
 
     So others wait for the time of a few rows. Eight processes on one SQLite file, on a busy machine: the median of a call
     for 32 hosts was 148 ms with the tasks inside, and 73 ms so.
@@ -54,12 +53,12 @@ def take_hosts(
     while len(taken) < hosts:
         ready = dialect.ready_hosts(connection, now=now, limit=hosts - len(taken))
         # Counted, not random: no two leases of a host ever have the same token.
-        found = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
-        if not found:
+        tokens = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
+        if not tokens:
             break  # none is ready, or others are just taking the groups of all that are
-        _TAKE.run(connection, [(row.id, token, worker, until) for row, token in found.items()])
-        hold_groups(connection, {row.pace_group: token for row, token in found.items() if row.pace_group}, until=until)
-        taken |= {row.id: token for row, token in found.items()}
+        _TAKE.run(connection, [(row.id, token, worker, until) for row, token in tokens.items()])
+        hold_groups(connection, {row.pace_group: token for row, token in tokens.items() if row.pace_group}, until=until)
+        taken |= {row.id: token for row, token in tokens.items()}
     return taken
 
 
@@ -75,7 +74,7 @@ def _one_of_each_group(connection: Connection, ready: Sequence[Any], *, now: int
 def fill_leases(
     connection: Connection, dialect: Dialect, taken: Mapping[int, str], *, urls: int, now: int
 ) -> list[HostLease]:
-    """Leases of hosts that were taken, with their due tasks; those that have none, or were lost already, are missing."""
+    """Return leases of hosts that were taken, with their due tasks; without those that have none, or were lost already."""
     tasks: defaultdict[int, list[VisitTask]] = defaultdict(list)
     due = dialect.due_tasks(connection, list(taken), now=now, limit=urls)
     sources = sources_of(connection, [row.id for row in due])
@@ -130,7 +129,7 @@ def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
         strain=row.strain,
         address=row.address,
         history=row.history or b"",
-        probe=Probe(status=row.probe_status, likeness=row.likeness, at=from_micros(row.probe_at)) if asked else None,
+        probe=Probe(status=row.probe_status, fingerprint=row.likeness, at=from_micros(row.probe_at)) if asked else None,
         orders=to_orders(row),
     )
 

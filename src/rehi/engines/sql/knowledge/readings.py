@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
+import orjson
+from sqlalchemy import Connection, select
 
 from rehi.engines.sql.ledger.files import File, keep_files, place_of, to_ref
-from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import folded, storable
-from rehi.engines.sql.statements.upsert import Upsert
-from rehi.engines.sql.tables import facet, file, part, reading, term
+from rehi.engines.sql.statements.bulk import SelectMany, Upsert
+from rehi.engines.sql.statements.values import folded, storable, to_micros
+from rehi.engines.sql.tables import document, facet, file, part, reading, table_shape, term
+from rehi.model.codec import to_json, to_table
+from rehi.model.document import Part, TableShape
 from rehi.model.work import NewReading, ReadingFacts, ReadingKey
 
 _INSERT = Upsert(
@@ -26,6 +28,7 @@ _INSERT = Upsert(
     returning=("id", "blob_id", "recipe", "hint"),
 )  # fmt: skip
 _INSERT_PART = Upsert(part, ("reading_id", "number", "kind", "title", "media_type", "start_at", "end_at"))
+_INSERT_TABLE = Upsert(table_shape, ("reading_id", "number", "column_count", "row_count", "data"))
 _INSERT_FACET = Upsert(facet, ("reading_id", "name", "version", "data"))
 _INSERT_TERM = Upsert(term, ("reading_id", "field", "folded", "value"), unique=("reading_id", "field", "folded"))
 _BY_BLOB = SelectMany("SELECT id, blob_id, recipe, hint FROM reading", "blob_id", "bigint")
@@ -55,6 +58,20 @@ def find_readings(connection: Connection, keys: Collection[ReadingKey]) -> dict[
     return {key: known[key] for key in keys if key in known}
 
 
+def parts_of(connection: Connection, resource_id: int) -> tuple[list[Part], list[TableShape]]:
+    """Return the parts and the tables of the document that a resource shows."""
+    shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
+    parts = connection.execute(select(part).where(part.c.reading_id == shown).order_by(part.c.number))
+    tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
+    return (
+        [
+            Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
+            for row in parts
+        ],
+        [to_table(orjson.loads(data)) for data in connection.execute(tables).scalars()],
+    )
+
+
 def enter_readings(
     connection: Connection, new: Mapping[ReadingKey, NewReading], worker: str, now: datetime
 ) -> tuple[dict[ReadingKey, int], set[ReadingKey]]:
@@ -75,21 +92,28 @@ def _order(key: ReadingKey) -> tuple[int, str, str]:
 def _row(new: NewReading, files: Mapping[str, File], at: int) -> tuple[Any, ...]:
     facts, key = new.facts, new.key
     title = storable(facts.title)
-    place = place_of(facts.derived, files)
     return (
         key.blob_id, key.recipe, key.hint, storable(facts.media_type), title, title.casefold(),
-        storable(facts.language), facts.characters, facts.names, at, place["file_id"], place["offset"], place["length"],
+        storable(facts.language), facts.characters, facts.names, at, *place_of(facts.derived, files),
     )  # fmt: skip
 
 
 def _enter_details(connection: Connection, readings: Sequence[tuple[int, NewReading]]) -> None:
-    """Enter the parts, facets and terms of readings that are new."""
+    """Enter the parts, tables, facets and terms of readings that are new."""
     _INSERT_PART.run_values(
         connection,
         [
             (row, number, one.kind, storable(one.title), storable(one.media_type), one.start, one.end)
             for row, new in readings
             for number, one in enumerate(new.parts)
+        ],
+    )
+    _INSERT_TABLE.run_values(
+        connection,
+        [
+            (row, number, one.columns, one.rows, to_json(asdict(one)))
+            for row, new in readings
+            for number, one in enumerate(new.tables)
         ],
     )
     _INSERT_FACET.run_values(

@@ -13,15 +13,12 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
+from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
 from rehi.engines.sql.sources.findings import FOLLOW, those_followed
-from rehi.engines.sql.statements.batches import execute_for_each
-from rehi.engines.sql.statements.bulk_delete import BulkDelete
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.bulk import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
+from rehi.engines.sql.statements.driver import execute_for_each
 from rehi.engines.sql.tables import document, resource
-from rehi.engines.sql.upkeep.problems import clear_problems, keep_problems
 from rehi.model.entity import Form
 from rehi.model.problem import Stage
 from rehi.model.work import NewReading, ReadResult
@@ -48,7 +45,7 @@ _READ_AT = SelectMany(
     "bigint",
 )
 _SHOWN = SelectMany("SELECT document.resource_id, document.reading_id FROM document", "document.resource_id", "bigint")
-_FACTS = SelectMany("SELECT id, media_type, language, names FROM reading", "id", "bigint")
+_FACTS = SelectMany("SELECT id, media_type, language, names, recipe FROM reading", "id", "bigint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +166,7 @@ def _count(additions: Additions, source_id: int | None, facts: Any, sign: int) -
     additions.add_to_house("mentions", sign * facts.names)
     additions.add_to_house(f"type:{facts.media_type}", sign)
     additions.add_to_house(f"language:{facts.language}", sign)
+    additions.add_to_house(f"recipe:{facts.recipe}", sign)
 
 
 def _store_problems(
@@ -177,6 +175,8 @@ def _store_problems(
     for row, one in shown.items():
         if one.result.code:
             additions.add(resources[row].source_id, one.result.code)
-    cleared = [resources[row].url for row, one in shown.items() if one.result.problem is None]
-    clear_problems(connection, Stage.EXTRACT, cleared)
-    keep_problems(connection, [one.result.problem for one in shown.values() if one.result.problem is not None])
+    noted = {row: one.result.problem for row, one in shown.items() if one.result.problem is not None}
+    for stage in (Stage.EXTRACT, Stage.ENRICH):
+        solved = [resources[row].url for row in shown if row not in noted or noted[row].stage is not stage]
+        clear_problems(connection, stage, solved)
+    keep_problems(connection, list(noted.values()))

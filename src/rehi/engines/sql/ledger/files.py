@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
-from rehi.engines.sql.statements.text import key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert, larger
+from rehi.engines.sql.statements.bulk import Upsert, larger
+from rehi.engines.sql.statements.values import key_of, storable
 from rehi.engines.sql.tables import file
 from rehi.model.version import RecordRef
 
@@ -31,7 +30,7 @@ class File:
 
 
 def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owner: str = "") -> dict[str, File]:
-    """The files in which records lie, by name; the furthest end in each is remembered.
+    """Enter the files in which records lie, and return them by name; the furthest end in each is remembered.
 
     Files that are new were written by the one who tells of them first.
     """
@@ -46,15 +45,13 @@ def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owne
     return {row.name: File(row.id, row.owner) for row in entered}
 
 
-def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> dict[str, Any]:
-    """A record's place as columns."""
-    if ref is None:
-        return {"file_id": None, "offset": None, "length": None}
-    return {"file_id": files[ref.file].id, "offset": ref.offset, "length": ref.length}
+def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> tuple[int | None, int | None, int | None]:
+    """Return a record's place as the columns file_id, offset and length."""
+    return (None, None, None) if ref is None else (files[ref.file].id, ref.offset, ref.length)
 
 
 def to_ref(name: str | None, offset: int | None, length: int | None) -> RecordRef | None:
-    """Columns as a record's place, if there is one."""
+    """Return columns as a record's place, if there is one."""
     if name is None or offset is None or length is None:
         return None
     return RecordRef(name, offset, length)

@@ -14,12 +14,13 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from rehi.engines.sql.index.tally import HOUSE, Additions, counts_of
-from rehi.engines.sql.ledger.bodies import Blob, NewVersion
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.ledger.bodies import Blob
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import storable
 from rehi.engines.sql.tables import blob, holding, host, resource, version
 from rehi.model.holdings import Holding, Holdings
+from rehi.model.resource import NewVersion
 
 DROPPED = ("dropped:versions", "dropped:bodies", "dropped:bytes")  # in the house's tally
 _LONGEST = 100  # characters of a type
@@ -33,7 +34,7 @@ _SUMS = [func.sum(holding.c[name]).label(name) for name in _NUMBERS]
 
 
 def kind_of_type(media_type: str) -> str:
-    """A type without its parameters, in lower case; ``step3`` says the same in SQL."""
+    """Return a type without its parameters, in lower case; ``step3`` says the same in SQL."""
     return storable(media_type).partition(";")[0].strip(" ").translate(_ASCII)[:_LONGEST]
 
 
@@ -93,11 +94,11 @@ def count_versions(
     revived = revived.union(one.id for one in blobs.values() if one.revived)
     counts, seen = Counts(), set()
     for new in versions:
-        found = blobs[new.digest]
-        if found.id in revived:
+        known = blobs[new.digest]
+        if known.id in revived:
             additions.add_to_house("dropped:versions")  # it never was, but is counted with those that were
             continue
-        own = found.new and new.digest not in seen
+        own = known.new and new.digest not in seen
         seen.add(new.digest)
         counts.add(hosts[new.resource_id], new.media_type, size=new.size, stored=new.record.length, own=own)
     counts.write(connection)
@@ -149,7 +150,7 @@ _OWNERS = (
 
 
 def add_up_holdings(connection: Connection, limit: int) -> Holdings:
-    """The whole, and the largest types and hosts."""
+    """Return what the archive holds in all, and the largest types and hosts."""
     whole = connection.execute(select(*_SUMS)).one()
     dropped = counts_of(connection, [HOUSE])[HOUSE]
     types = select(holding.c.media_type.label("name"), *_SUMS).group_by(holding.c.media_type)

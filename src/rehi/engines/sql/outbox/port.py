@@ -10,11 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.outbox.rows import delete_work, put_work
-from rehi.engines.sql.statements.batches import chunks, select_in_chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import span, to_micros
-from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
+from rehi.engines.sql.statements.bulk import BulkUpdate
+from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.values import span, storable, to_micros
 from rehi.engines.sql.tables import blob, file, outbox, version
 from rehi.errors import EngineError
 from rehi.model.work import Claim
@@ -38,16 +37,22 @@ class SqlOutbox:
 
     database: Database
 
-    def put(self, kind: str, subjects: Iterable[int]) -> None:
-        """Put work there; always as new rows, since somebody may be busy with what was there before."""
-        self.database.write(lambda connection: put_work(connection, kind, subjects))
+    def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
+        """Put work there, everything of the kind if no subjects are given, and return how much that is."""
+        if subjects is None:
+            if kind not in _ALL:
+                raise EngineError(f"the catalogue does not know what all of {kind} is")
+            return self.database.write(lambda connection: connection.execute(_ALL[kind]).rowcount)
+        wanted = set(subjects)
 
-    def put_all(self, kinds: Iterable[str]) -> int:
-        """Put everything of these kinds there, whatever was done before, and return how much that is."""
-        wanted = list(kinds)
-        if unknown := [kind for kind in wanted if kind not in _ALL]:
-            raise EngineError(f"the catalogue does not know what all of {', '.join(unknown)} is")
-        return self.database.write(lambda c: sum(c.execute(_ALL[kind]).rowcount for kind in wanted))
+        def work(connection: Connection) -> None:
+            if kind == READ:
+                put_owned_work(connection, kind, _owners(connection, sorted(wanted)))
+            else:
+                put_work(connection, kind, wanted)
+
+        self.database.write(work)
+        return len(wanted)
 
     def claim(
         self,
@@ -141,6 +146,14 @@ def count_work(connection: Connection) -> dict[str, int]:
     """Return how much waits of each kind of work."""
     rows = connection.execute(select(outbox.c.kind, func.count().label("n")).group_by(outbox.c.kind))
     return {row.kind: row.n for row in rows}
+
+
+def _owners(connection: Connection, versions: Sequence[int]) -> list[tuple[int, str]]:
+    """Return versions with the workers in whose folders their bytes lie; empty where everybody can read them."""
+    query = select(version.c.id, file.c.owner).join(blob, blob.c.id == version.c.blob_id)
+    query = query.join(file, file.c.id == blob.c.file_id)
+    rows = select_in_chunks(connection, versions, lambda part: query.where(version.c.id.in_(part)))
+    return [(row.id, row.owner) for row in rows]
 
 
 def _free(at: int, mine: ColumnElement[bool] | None = None) -> Select[Any]:

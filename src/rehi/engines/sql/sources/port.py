@@ -15,15 +15,22 @@ from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
+from rehi.engines.sql.ledger.problems import keep_problems
 from rehi.engines.sql.outbox.rows import delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
-from rehi.engines.sql.statements.text import HEAD, key_of, storable, tail_of
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import (
+    HEAD,
+    from_micros,
+    key_of,
+    maybe_from_micros,
+    storable,
+    tail_of,
+    to_micros,
+)
 from rehi.engines.sql.tables import blob, file, finding, resource
 from rehi.engines.sql.tables import source as table
-from rehi.engines.sql.upkeep.problems import keep_problems
 from rehi.errors import NotFound
 from rehi.model.claims import NO_CLAIMS, SourceClaims, read_claims, write_claims
 from rehi.model.problem import Problem

@@ -9,14 +9,42 @@ from __future__ import annotations
 from rehi.engines.sql.tables.columns import metadata
 from rehi.engines.sql.tables.files import blob, file
 from rehi.engines.sql.tables.hosts import host, orders, pace_group, probe, robots
-from rehi.engines.sql.tables.knowledge import document, entity, facet, form, mention, part, reading, term
+from rehi.engines.sql.tables.knowledge import document, entity, facet, form, mention, part, reading, table_shape, term
 from rehi.engines.sql.tables.resources import holding, resource, version, visit
 from rehi.engines.sql.tables.sources import finding, meta, source, tally
 from rehi.engines.sql.tables.updates import update_round, update_share
 from rehi.engines.sql.tables.work import outbox, ownership, problem, worker
 
 __all__ = [
-    "blob", "document", "entity", "facet", "file", "finding", "form", "holding", "host", "mention", "meta", "metadata", "orders",
-    "outbox", "ownership", "pace_group", "part", "probe", "problem", "reading", "resource", "robots", "source", "tally",
-    "term", "update_round", "update_share", "version", "visit", "worker",
+    "blob",
+    "document",
+    "entity",
+    "facet",
+    "file",
+    "finding",
+    "form",
+    "holding",
+    "host",
+    "mention",
+    "meta",
+    "metadata",
+    "orders",
+    "outbox",
+    "ownership",
+    "pace_group",
+    "part",
+    "probe",
+    "problem",
+    "reading",
+    "resource",
+    "robots",
+    "source",
+    "table_shape",
+    "tally",
+    "term",
+    "update_round",
+    "update_share",
+    "version",
+    "visit",
+    "worker",
 ]  # fmt: skip

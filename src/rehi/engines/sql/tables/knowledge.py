@@ -40,6 +40,18 @@ part = Table(
     sqlite_with_rowid=False,
 )
 
+# A table in a document, so that tables can be listed without opening the derived files.
+table_shape = Table(
+    "table_shape",
+    metadata,
+    Column("reading_id", ID, ForeignKey("reading.id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    integer("column_count"),
+    integer("row_count"),
+    Column("data", LargeBinary, nullable=False),  # all of it, as JSON
+    sqlite_with_rowid=False,
+)
+
 # What the catalogue keeps of a facet's value.
 facet = Table(
     "facet",

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from rehi.engines.sql.statements.text import HEAD
+from rehi.engines.sql.statements.values import HEAD
 from rehi.engines.sql.tables.columns import BYTEWISE, ID, integer, metadata, real, string
 
 resource = Table(

@@ -1,0 +1,123 @@
+"""The port Workers on SQL."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from rehi.engines.sql.database import Database
+from rehi.engines.sql.outbox.port import READ
+from rehi.engines.sql.statements.bulk import Upsert, newest
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
+from rehi.engines.sql.tables import host, outbox, ownership
+from rehi.engines.sql.tables import worker as table
+from rehi.engines.sql.workers.updates import begin_update, end_update, list_updates, spend_time
+from rehi.model.listing import Page
+from rehi.model.update import Update, UpdateKind, UpdateState
+from rehi.model.worker import Worker
+
+GRAPH = "graph"
+_COLUMNS = ("machine", "process", "version", "address", "archive", "graph", "started_at", "seen_at", "ended_at")
+_SIGN = Upsert(table, ("name", *_COLUMNS), unique=("name",), change=newest(_COLUMNS))
+_OWN = Upsert(ownership, ("what", "worker", "uri", "since"), unique=("what",))
+_TAKE = Upsert(
+    ownership, ("what", "worker", "uri", "since"), unique=("what",), change=newest(("worker", "uri", "since"))
+)
+
+
+class SqlWorkers:
+    """The port Workers."""
+
+    database: Database
+
+    def sign(self, worker: Worker) -> None:
+        """Enter a worker, or its newest sign of life."""
+        row = (
+            storable(worker.name), storable(worker.machine), worker.process, worker.version, storable(worker.address),
+            storable(worker.archive), storable(worker.graph), to_micros(worker.started_at), to_micros(worker.seen_at),
+            None if worker.ended_at is None else to_micros(worker.ended_at),
+        )  # fmt: skip
+        self.database.write(lambda connection: _SIGN.run_values(connection, [row]), lasting=False)
+
+    def workers(self, *, now: datetime) -> Sequence[Worker]:
+        """Return all workers, with what each holds, the one seen last first."""
+        at = to_micros(now)
+        leased = select(host.c.worker, func.count().label("n")).where(host.c.lease_until > at).group_by(host.c.worker)
+        claimed = select(outbox.c.worker, outbox.c.kind, func.count().label("n")).where(outbox.c.claimed_until > at)
+        claimed = claimed.where(outbox.c.worker.is_not(None)).group_by(outbox.c.worker, outbox.c.kind)
+        owned = select(outbox.c.owner, func.count().label("n")).where(outbox.c.kind == READ, outbox.c.owner != "")
+
+        def work(connection: Connection) -> Sequence[Worker]:
+            hosts = {row.worker: row.n for row in connection.execute(leased)}
+            waiting = {row.owner: row.n for row in connection.execute(owned.group_by(outbox.c.owner))}
+            claims: defaultdict[str, dict[str, int]] = defaultdict(dict)
+            for row in connection.execute(claimed):
+                claims[row.worker][row.kind] = row.n
+            owner = connection.execute(select(ownership.c.worker).where(ownership.c.what == GRAPH)).scalar()
+            rows = connection.execute(select(table).order_by(table.c.seen_at.desc(), table.c.name)).all()
+            return [
+                _to_worker(row, hosts.get(row.name, 0), claims[row.name], waiting.get(row.name, 0), owner == row.name)
+                for row in rows
+            ]
+
+        return self.database.read(work)
+
+    def own_graph(self, worker: str, *, uri: str, now: datetime, take: bool = False) -> str:
+        """Return the worker that owns the embedded graph: this one if none did before, or if it is to take it."""
+
+        def work(connection: Connection) -> str:
+            (_TAKE if take else _OWN).run_values(connection, [(GRAPH, storable(worker), storable(uri), to_micros(now))])
+            owner = select(ownership.c.worker).where(ownership.c.what == GRAPH)
+            return str(connection.execute(owner).scalar_one())
+
+        return self.database.write(work)
+
+    def begin_update(self, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
+        """Open a row, and return it; those that this worker left open are closed as stopped."""
+        return self.database.write(lambda c: begin_update(c, kind, worker=worker, due=due, now=now))
+
+    def change_update(
+        self,
+        update_id: int,
+        *,
+        worker: str = "",
+        seconds: Mapping[str, float] | None = None,
+        state: UpdateState | None = None,
+        now: datetime,
+    ) -> None:
+        """Add time that a worker has spent by stage, and close the row with a state, if one is given; the first one holds."""
+
+        def work(connection: Connection) -> None:
+            if seconds:
+                spend_time(connection, update_id, worker, seconds)
+            if state is not None:
+                end_update(connection, update_id, state, now=now)
+
+        self.database.write(work)
+
+    def updates(self, page: Page, *, running: bool = False) -> tuple[Sequence[Update], int]:
+        """Return updates, all or those that run, the newest first, and how many there are in all."""
+        return self.database.read(lambda connection: list_updates(connection, page, running=running))
+
+
+def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_graph: bool) -> Worker:
+    return Worker(
+        name=row.name,
+        machine=row.machine,
+        process=row.process,
+        version=row.version,
+        address=row.address,
+        archive=row.archive,
+        graph=row.graph,
+        started_at=from_micros(row.started_at),
+        seen_at=from_micros(row.seen_at),
+        ended_at=maybe_from_micros(row.ended_at),
+        owns_graph=owns_graph,
+        hosts=hosts,
+        claims=claims,
+        waiting=waiting,
+    )

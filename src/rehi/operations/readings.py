@@ -1,0 +1,80 @@
+"""Readings: the text of a document or of any version, with what was understood of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from threading import BoundedSemaphore
+from typing import Annotated
+
+from pydantic import Field
+
+from rehi.app import House
+from rehi.builtin import load_working
+from rehi.errors import Busy, SettingsError
+from rehi.model.document import Reading, Term
+from rehi.model.version import Version
+from rehi.operations.moments import parse_moment
+from rehi.operations.parameters import DIGITS, LARGEST_ID, Url
+from rehi.operations.retention import explain_dropped
+from rehi.operations.versions import find_version
+
+VersionNumber = Annotated[
+    int, Field(ge=1, le=LARGEST_ID, description="The number of a version; the newest if it is left out."), DIGITS
+]
+Moment = Annotated[
+    str, Field(max_length=60, description="The version that was valid then: 2026-03-01 (its end) or 2026-03-01T12:30Z.")
+]
+
+_turns = BoundedSemaphore(8)  # readings at once, so that the other pages have threads left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetView:
+    """What a page shows of a facet."""
+
+    name: str
+    rows: Sequence[tuple[str, str]]  # labels with texts
+    terms: Sequence[Term]
+
+
+def get_text(house: House, *, url: Url, version: VersionNumber | None = None, at: Moment = "") -> Reading:
+    """Return what is read from a version of a URL: its text, parts, tables, links and facets.
+
+    A version that was never read, or not by today's recipe, is read now and kept as a reading.
+    """
+    return with_plain_facets(read_version(house, choose_version(house, url, version, at)))
+
+
+def choose_version(house: House, url: str, number: int | None, at: str) -> Version:
+    """Return the version of a number, or that of a moment, or the newest; SettingsError if both are given."""
+    if at and number is not None:
+        raise SettingsError("give either the number of a version or a moment")
+    return find_version(house, url, at=parse_moment(at) if at else None, number=number)
+
+
+def read_version(house: House, version: Version) -> Reading:
+    """Return what is read from a version; BodyDropped if a rule has dropped its bytes."""
+    if version.dropped:
+        raise explain_dropped(house, version.digest, what=f"version {version.number}")
+    if not _turns.acquire(blocking=False):
+        raise Busy("many texts are being read; ask again in a moment")
+    try:
+        return house.texts.of_version(version)
+    finally:
+        _turns.release()
+
+
+def with_plain_facets(reading: Reading) -> Reading:
+    """Return a reading whose facets are as their codecs write them, whoever brings them."""
+    plain = {name: load_working("facet", name).encode(value) for name, value in reading.facets.items()}
+    return replace(reading, facets=plain)
+
+
+def view_facets(reading: Reading) -> Iterator[FacetView]:
+    """Yield what a page shows of each facet that has something to show."""
+    for name, value in reading.facets.items():
+        facet = load_working("facet", name)
+        rows, terms = tuple(facet.show(value)), tuple(facet.terms(value))
+        if rows or terms:
+            yield FacetView(name=name, rows=rows, terms=terms)

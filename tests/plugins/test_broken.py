@@ -1,0 +1,123 @@
+"""A package whose parts can't be loaded, or fail, costs nobody anything but these parts."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.plugins.installed import LONGEST, Rehi, Site, install, serving, write_settings
+from tests.serve.conftest import ask_at
+
+BROKEN = "application/vnd.broken"
+FINNISH = (
+    "<html><body><p>Helsingin kaupunginhallitus päätti eilen, että uusi kirjasto avataan toukokuussa kaikille"
+    " kaupunkilaisille ja että ovet ovat auki joka päivä.</p></body></html>"
+)
+ENGLISH = "<html><body><h1>Library</h1><p>Mary Smith opened the new library in Leeds yesterday.</p></body></html>"
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install("broken", tmp_path_factory.mktemp("broken") / "packages")
+
+
+@pytest.fixture(scope="module")
+def harvested(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Rehi, Site]]:
+    folder = tmp_path_factory.mktemp("harvested")
+    pages = {
+        "/en.html": ("text/html; charset=utf-8", ENGLISH.encode()),
+        "/fi.html": ("text/html; charset=utf-8", FINNISH.encode()),
+        "/odd": (BROKEN, b"some text"),
+    }
+    with serving(pages) as site:
+        rehi = Rehi(write_settings(folder, site), (package,))
+        urls = folder / "urls.txt"
+        urls.write_text("".join(f"{site.url(path)}\n" for path in pages), encoding="utf-8")
+        rehi.run("add", str(urls))
+        rehi.run("harvest")
+        yield rehi, site
+
+
+def test_the_help_does_not_care(package: Path, tmp_path: Path) -> None:
+    rehi = Rehi(write_settings(tmp_path), (package,))
+    ended = subprocess.run(
+        rehi.line("--help"), env=rehi.environment, capture_output=True, text=True, timeout=LONGEST, check=True
+    )
+    assert "harvest" in ended.stdout
+    assert ended.stderr == ""
+
+
+def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, Site]) -> None:
+    rehi, _ = harvested
+    errors = {(part["group"], part["name"]): part["error"] for part in rehi.ask("plugins", "--others")}
+    assert "another planet" in errors["facet", "unimportable"]
+    assert "ABSENT" in errors["facet", "absent"]
+    assert "rehi has its own" in errors["format", "text/html"]
+    assert "no kind of part called 'soothsayer'" in errors["soothsayer", "misspelt"]
+    assert errors["facet", "failing"] == ""
+    for group in ("catalogue", "graph", "shelf", "executor"):
+        assert "another planet" in errors[group, "nowhere"]
+    assert "another planet" in rehi.run("plugins")
+
+
+def test_the_doctor_names_the_package(harvested: tuple[Rehi, Site]) -> None:
+    rehi, _ = harvested
+    check = next(check for check in rehi.ask("doctor", code=1) if check["what"] == "plugins")
+    assert not check["ok"]
+    assert "facet unimportable of rehi-broken" in check["seen"]
+
+
+def test_the_text_and_all_other_facets_stay(harvested: tuple[Rehi, Site]) -> None:
+    rehi, site = harvested
+    (row,) = rehi.ask("find", "Mary Smith")
+    assert row["pages"] == [site.url("/en.html")]
+    answer = rehi.run("query", "SELECT ?t { ?d <http://purl.org/dc/terms/language> ?t }", "--format", "csv")
+    assert answer.split()[1:] == ["en", "fi"]
+
+
+def test_what_failed_is_on_the_problems_list_with_what_happens_next(harvested: tuple[Rehi, Site]) -> None:
+    rehi, site = harvested
+    problems = rehi.ask("problems")["problems"]
+    by_subject = {(problem["stage"], problem["subject"]): problem for problem in problems}
+    english = by_subject["enrich", site.url("/en.html")]
+    assert (english["code"], english["next_step"]) == ("facet-failed", "quarantine")
+    assert english["message"] == "failing: ZeroDivisionError: nothing can be known"
+    assert "names: " in by_subject["enrich", site.url("/fi.html")]["message"]
+    assert "another planet" in by_subject["extract", site.url("/odd")]["message"]
+    assert by_subject["graph", "facet failing_state"]["message"].endswith("LookupError: no words for it")
+    topic = by_subject["graph", "topic failing"]
+    assert (topic["code"], topic["next_step"]) == ("topic-failed", "retry")
+    assert all(problem["advice"] for problem in problems)
+
+
+def test_documents_of_which_a_facet_failed_are_out_of_date(harvested: tuple[Rehi, Site]) -> None:
+    rehi, _ = harvested
+    stats = rehi.ask("stats")
+    assert (stats["outdated"], stats["totals"]["documents"]) == (2, 2)
+
+
+def test_the_pages_show_what_there_is(harvested: tuple[Rehi, Site]) -> None:
+    rehi, site = harvested
+    with rehi.up() as address:
+        ask = ask_at(address)
+        row = next(row for row in ask("/api/documents").json["documents"] if row["url"] == site.url("/en.html"))
+        page = ask(f"/documents/{row['resource_id']}").text
+        assert "Mary Smith" in page
+        assert "Failing could not be found out: ZeroDivisionError: nothing can be known" in page
+        assert "another planet" in ask("/plugins").text
+        assert {part["package"] for part in ask("/api/plugins").json} == {"rehi", "rehi-broken"}
+        assert ask("/").status == ask("/names").status == ask("/workers").status == 200
+
+
+def test_when_the_package_is_gone_so_are_its_problems(harvested: tuple[Rehi, Site]) -> None:
+    """Runs last: the pages are visited and read again without the package."""
+    rehi, site = harvested
+    without = Rehi(rehi.config)
+    site.pages["/en.html"] = ("text/html; charset=utf-8", ENGLISH.replace("yesterday", "today").encode())
+    without.run("update", "--url", site.url("/en.html"))
+    subjects = {problem["subject"] for problem in without.ask("problems")["problems"]}
+    assert site.url("/en.html") not in subjects
+    assert without.ask("stats")["outdated"] == 1

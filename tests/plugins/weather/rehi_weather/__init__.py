@@ -1,0 +1,3 @@
+"""Weather reports for rehi: a package that an outsider might write."""
+
+__version__ = "0.3.1"
