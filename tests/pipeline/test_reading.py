@@ -15,7 +15,7 @@ from rehi.archive import Archive
 from rehi.errors import NotText, ReaderCrashed, RecordMissing, RehiError
 from rehi.model.version import RecordRef, Version
 from rehi.model.work import Claim, ReadTask
-from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, make_reading, read_again, read_documents
+from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, make_reading, read_document, read_documents
 from rehi.settings import WorkSettings, load_settings
 from tests.kept import Keeper, at
 
@@ -77,7 +77,7 @@ def test_a_document_comes_with_its_facts_names_and_records(kept: Kept) -> None:
 def test_without_enrichment_there_is_only_the_text(kept: Kept) -> None:
     (read,) = outcomes(kept, kept.task(PAGE), enrich=False)
     assert isinstance(read, ReadDocument)
-    assert (read.identities, read.facts.names, read.facts.language) == ((), 0, "")
+    assert (read.identities, read.facts.names, read.briefs) == ((), 0, ())
 
 
 def test_what_is_wrong_with_one_is_its_own(kept: Kept) -> None:
@@ -97,7 +97,7 @@ def test_a_fault_of_ours_costs_one_document_and_too_little_memory_all(
     def fail(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr(reading, "extract", fail)
+    monkeypatch.setattr(reading, "read_bytes", fail)
     fault: BaseException = ZeroDivisionError("by zero")
     (outcome,) = outcomes(kept, task)
     assert isinstance(outcome, ReaderCrashed)
@@ -114,15 +114,18 @@ def test_no_more_text_is_read_than_the_setting_says(kept: Kept) -> None:
 
 
 def test_reading_again_gives_what_was_read_first(kept: Kept) -> None:
-    task, work = kept.task(PAGE), WorkSettings()
-    recipe = current_recipe(work)
-    again = read_again(kept.open, task, work, recipe)
-    first = make_reading(kept.open(), task, work, recipe)
-    assert (again.document, again.facets, again.recipe) == (first.document, first.facets, recipe)
+    task, how = kept.task(PAGE), plan(kept)
+    again, packed = read_document(how, task, NOW)
+    first, _ = make_reading(kept.open(), task, how)
+    assert (again.document, again.facets, again.recipe) == (first.document, first.facets, how.recipe)
     assert again.language == "et"
+    (read,) = outcomes(kept, task)
+    assert isinstance(read, ReadDocument)
+    assert (packed.facts, packed.identities, packed.recipe) == (read.facts, read.identities, read.recipe)
 
 
 def test_a_recipe_tells_what_was_read_with_from_what_was_not() -> None:
     whole, bare = current_recipe(WorkSettings()), current_recipe(WorkSettings(enrich=False))
     assert whole.startswith(f"{bare} ")
     assert current_recipe(WorkSettings()) == whole
+    assert current_recipe(WorkSettings(), {"names": "no model"}) not in (whole, bare)
