@@ -15,6 +15,7 @@ from bench.frontier_crowd import Report, Shift
 from bench.frontier_web import origin
 from rehi.engines.sql import open_catalogue
 from rehi.errors import BadStatus
+from rehi.frontier import VISIT_RULES
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import HostLease, Outcome, Visited, VisitTask
 from rehi.model.work import HostRelease
@@ -106,7 +107,7 @@ class _Worker:
         released = [
             HostRelease(host_id=held.lease.host_id, token=held.lease.token, ready_at=now, delay=0.0) for held in done
         ]
-        self.catalogue.record(visited, released, worker=self.shift.worker, now=now)
+        self.catalogue.record(visited, released, rules=VISIT_RULES, worker=self.shift.worker, now=now)
         self.report.record_seconds.append(monotonic() - began)
         self.report.holds += [(held.lease.host_id, held.since, began) for held in done]
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from rehi.app import House
 from rehi.archive import Archive
 from rehi.engines.folder import FolderShelf
+from rehi.frontier import VISIT_RULES
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.visit import Answer, Headers, Outcome, Visit, Visited
 
@@ -48,7 +49,8 @@ class Keeper:
         """A visit that brought these bytes; exact duplicates are kept once, and with a base as a delta."""
         visit = self._visit(url, body, at, (("Content-Type", media_type), *headers), status=status)
         digest = Digest(f"sha256:{hashlib.sha256(body).hexdigest()}")
-        known = self.house.catalogue.find_body([digest]).get(digest)
+        body_on_record = self.house.catalogue.find_bodies([digest]).get(digest)
+        known = body_on_record.place if body_on_record is not None and body_on_record.pruned is None else None
         if known is not None:
             record = self._archive.keep_duplicate(visit, body=known)
         elif base is not None:
@@ -85,7 +87,7 @@ class Keeper:
         visited = Visited(
             url=url, at=at, outcome=outcome, status=status, next_at=NOON + timedelta(days=36_500), **said  # type: ignore[arg-type]
         )  # fmt: skip
-        self.house.catalogue.record([visited], [], worker=self.house.worker, now=at)
+        self.house.catalogue.record([visited], [], rules=VISIT_RULES, worker=self.house.worker, now=at)
 
 
 def at(days: float) -> datetime:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -33,9 +33,9 @@ from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, rea
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.work import in_environment
 from rehi.testing.s3 import BUCKET, S3Server
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.cli.here import rehi
 
-LONGEST = 60
 HOSTS, PAGES = 4, 20
 FILE_BYTES = 12_000  # so that there are about eight files
 URLS = [f"http://h{host}.test/{page}" for host in range(HOSTS) for page in range(PAGES)]
@@ -134,7 +134,7 @@ class Bucketed:
         shelf.start_uploads()
         for file in self.local():
             shelf.seal(file)
-        assert shelf.wait(20)
+        assert shelf.wait(PATIENCE)
         shelf.close()
         assert self.local() == []
 
@@ -150,7 +150,7 @@ def check_bodies(settings: Settings) -> None:
 
 def check_workers(settings: Settings, s3: S3Server) -> None:
     """Worker processes, which are forked and may use little memory, read from the bucket themselves."""
-    executor = LocalExecutor(1, timeout=30, memory=settings.work.memory)
+    executor = LocalExecutor(1, timeout=PATIENCE, memory=settings.work.memory)
     with House(settings) as house:
         tasks = []
         for number, url in enumerate(URLS[::10]):
@@ -174,13 +174,6 @@ def check_workers(settings: Settings, s3: S3Server) -> None:
         finally:
             executor.close()
     assert [type(outcome) for outcome in outcomes] == [ReadDocument] * len(tasks)
-
-
-def await_that(done: Callable[[], object]) -> None:
-    deadline = time.monotonic() + LONGEST
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_harvest_goes_into_the_bucket_and_is_read_from_another_folder(
@@ -211,12 +204,12 @@ def test_kills_in_the_middle_of_uploads_lose_nothing(tmp_path: Path, slow_site: 
     here, chance, hits = Bucketed(tmp_path, slow_site, s3), random.Random(3), 0
     for _ in range(2):
         before, process = len(here.there()), here.start("harvest")
-        await_that(partial(_brings_or_ends, here, before, process))
+        wait_until(partial(_brings_or_ends, here, before, process), what="it uploads a file")
         time.sleep(chance.uniform(0.0, 0.2))
         if process.poll() is None:
             os.kill(process.pid, signal.SIGKILL)
             hits += 1
-        process.communicate(timeout=LONGEST)
+        process.communicate(timeout=PATIENCE)
     assert hits
     here.run("harvest")
     assert not set(here.local()) & set(here.there())
@@ -235,7 +228,7 @@ def test_a_harvest_goes_on_while_the_server_is_away(
         here = Bucketed(tmp_path, slow_site, away)
 
         def cut_off() -> None:
-            await_that(lambda: set(here.there()) - set(here.local()))
+            wait_until(lambda: set(here.there()) - set(here.local()), what="a file is in the bucket only")
             away.stop()
 
         cut = threading.Thread(target=cut_off)

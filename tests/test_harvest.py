@@ -24,6 +24,7 @@ from rehi.operations.sources import enter, read_in
 from rehi.pipeline import visits
 from rehi.settings import load_settings
 from rehi.testing.snapshot import take_snapshot
+from rehi.testing.waiting import PATIENCE
 from rehi.testing.world import World, WorldServer
 from tests.conftest import Harvested, settings_for
 
@@ -171,7 +172,7 @@ def test_the_queries_of_the_thesis_are_answered_at_once(house: House, question: 
 
     ask()  # the reader process starts with the first question
     times = [ask() for _ in range(5)]
-    assert min(seconds for seconds, _ in times) < 2  # `make bench NAME=query` holds it to 0.1 s
+    assert min(seconds for seconds, _ in times) < 10  # `make bench NAME=query` holds it to 0.1 s
     assert times[0][1] > 0
 
 
@@ -207,7 +208,7 @@ def harvest_once(house: House) -> None:
     """Until a page is due and has been visited, and read and described if it is new."""
     with house.working() as harvest:
         counts = harvest.progress.counts
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         harvest.run(
             until_idle=False,
             stopped=lambda: (
@@ -261,7 +262,7 @@ def test_a_graph_that_was_lost_is_written_again(practice_web: WorldServer, tmp_p
     assert len(before) > 50
     shutil.rmtree(settings.data / "graph")
     command = [sys.executable, "-m", "rehi", "--data", str(settings.data), "harvest", "--graph-anew", "--json"]
-    assert subprocess.run(command, capture_output=True, timeout=120, check=False).returncode == 0
+    assert subprocess.run(command, capture_output=True, timeout=5 * PATIENCE, check=False).returncode == 0
     with House(settings) as house:
         assert take_snapshot(house).statements == before
 

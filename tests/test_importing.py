@@ -150,7 +150,7 @@ def test_only_good_answers_become_versions_and_the_rest_is_counted(house: House,
     skipped = {what.partition(":")[2]: int(n) for what, n in source.counts.items() if what.startswith("skipped:")}
     assert skipped == {"status": 3, "redirect": 1, "robots": 1, "dns": 1, "scheme": 1, "truncated": 1, "method": 1}
     assert (source.counts["kept"], source.counts["records:other"], source.counts["records:conversion"]) == (2, 1, 1)
-    row = house.catalogue.document(house.catalogue.resource_id(A))
+    row = house.catalogue.document(A)
     assert (row.state, row.redirect_to, row.versions) == ("redirect", "http://a.ee/new", 0)
     assert bodies(house, f"{B}6") == [b""]
     for missing in (B, f"{B}2", f"{B}5"):
@@ -311,7 +311,7 @@ def test_many_versions_of_a_page_are_kept_small_and_come_back_exactly(house: Hou
 def test_an_import_goes_through_the_rooms_and_nothing_is_visited_for_it(house: House, take: Take) -> None:
     source = take(response(A, PAGE), response(B, b"", f"Location: {C}", status="301 Moved"))
     harvest(house)
-    row = house.catalogue.document(house.catalogue.resource_id(A))
+    row = house.catalogue.document(A)
     assert (row.title, row.language) == ("Leht", "et")
     assert "Tallinn" in {name.name for name in house.catalogue.names_on(row.resource_id)}
     answer = house.query(
@@ -328,7 +328,7 @@ def test_an_older_crawl_goes_into_the_past_and_the_newest_page_stays_shown(house
     take(response(A, b"<title>Old</title><p>Vana leht, mida keegi enam ei loe.", date="2010-01-01T00:00:00Z"))
     harvest(house)
     assert [version.taken_at.year for version in house.catalogue.versions(A)] == [2010, 2020]
-    assert house.catalogue.document(house.catalogue.resource_id(A)).title == "Leht"
+    assert house.catalogue.document(A).title == "Leht"
     query = """SELECT ?year WHERE { ?new <http://www.w3.org/ns/prov#wasRevisionOf> ?old .
         ?old <http://purl.org/dc/terms/issued> ?at BIND(YEAR(?at) AS ?year) }"""
     assert b"".join(house.query(query, media_type="text/csv").chunks).split() == [b"year", b"2010"]
@@ -347,7 +347,7 @@ def test_a_file_is_adopted_without_being_copied_or_touched(house: House, take: T
     assert bodies(house, A) == [PAGE]
     assert [seen.outcome for seen in captures(house, A)] == [Outcome.NEW, Outcome.UNCHANGED]
     harvest(house)
-    assert house.catalogue.document(house.catalogue.resource_id(A)).title == "Leht"
+    assert house.catalogue.document(A).title == "Leht"
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
     path.unlink()
     with pytest.raises(RecordMissing):

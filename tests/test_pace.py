@@ -24,6 +24,7 @@ from rehi.operations.hosts import order_host, report_hosts
 from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
 from rehi.testing.postgres import PostgresServer, find_postgres
+from rehi.testing.waiting import PATIENCE, wait_until
 from rehi.testing.world import World, WorldServer
 
 DELAY = 0.15
@@ -31,6 +32,7 @@ LATENCY = 0.03
 HOSTS = 4
 PAGES = 41  # more than two leases for each host, so that hosts wander from worker to worker
 WORKERS = 4  # two machines with two processes each
+PATIENT = {"timeout": PATIENCE, "connect_timeout": PATIENCE, "stall_timeout": PATIENCE}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def settings_of(folder: Path, server: WorldServer, catalogue: str, **fetch: obje
     return load_settings(
         data=folder,
         catalogue=catalogue,
-        fetch=fetch_settings(server.resolve_rules) | {"delay": DELAY, "slow_factor": 0.0, **fetch},
+        fetch=fetch_settings(server.resolve_rules) | {"delay": DELAY, "slow_factor": 0.0} | PATIENT | fetch,
         work={"workers": 1, "enrich": False},
     )
 
@@ -73,12 +75,15 @@ def busy_hosts(world: World) -> list[str]:
 def holder(settings: Settings, host: str) -> Path:
     """The folder of the worker that holds a host now."""
     with House(settings) as house:
-        while True:
+
+        def held() -> Path | None:
             (facts,) = house.catalogue.host(host, now=utc_now())
-            for name in settings.data.parent.parent.glob("*/data/worker"):
-                if name.read_text() == facts.worker:
-                    return name.parent.parent
-            time.sleep(0.01)
+            names = settings.data.parent.parent.glob("*/data/worker")
+            return next((name.parent.parent for name in names if name.read_text() == facts.worker), None)
+
+        folder = wait_until(held, what=f"somebody holds {host}", pause=0.01)
+    assert folder is not None
+    return folder
 
 
 def check_pace(server: WorldServer, hosts: list[str], delay: float) -> None:
@@ -116,7 +121,7 @@ def test_workers_on_one_postgres_keep_every_hosts_pace_even_when_one_is_killed(
             workers[victim].wait()
             workers[victim] = start(folders[victim], settings[victim])
             for worker, folder in zip(workers, folders, strict=True):
-                assert worker.wait(timeout=90) == 0, (folder / "stderr").read_text()
+                assert worker.wait(timeout=5 * PATIENCE) == 0, (folder / "stderr").read_text()
         finally:
             for worker in workers:
                 worker.kill()
@@ -170,7 +175,7 @@ def test_a_shared_address_is_noticed_and_a_shared_pace_proposed(tmp_path: Path) 
 
 def test_what_is_ordered_for_a_host_holds(tmp_path: Path) -> None:
     world = World(seed=1, small=True)
-    with WorldServer(world, latency=LATENCY) as server:
+    with WorldServer(world, latency=0.4) as server:  # long enough for three requests to be there at once
         hosts = busy_hosts(world)[:2]
         source = tmp_path / "pages.txt"
         source.write_text("\n".join(f"http://{host}/leht/{n}" for host in hosts for n in range(6)), encoding="utf-8")
@@ -191,4 +196,4 @@ def test_a_worker_goes_by_the_clock_of_the_catalogue(tmp_path: Path) -> None:
 
     house = House(load_settings(data=tmp_path))
     house.__dict__["catalogue"] = Ahead()
-    assert abs(house.shared_clock()() - utc_now() - timedelta(hours=2)) < timedelta(seconds=1)
+    assert abs(house.shared_clock()() - utc_now() - timedelta(hours=2)) < timedelta(minutes=5)

@@ -26,8 +26,8 @@ from rehi.operations.versions import open_version
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.kept import Keeper, at
-from tests.serve.slow_web import wait_for
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -153,11 +153,9 @@ def test_only_references_stay_of_what_was_read(house: House) -> None:
     fill(house, {B: [body(2)]})
     assert prune(house).versions == 2
     assert (states(house, A), states(house, B)) == ([True, True], [False])
-    row = house.catalogue.document(house.catalogue.resource_id(A))
+    row = house.catalogue.document(A)
     assert (row.title, row.versions) == ("A title", 2)
-    reading = house.catalogue.reading_of(row.resource_id)
-    assert reading is not None
-    assert reading.derived is not None
+    assert house.catalogue.shown_reading(row.resource_id).facts.derived is not None
 
 
 def test_somebody_else_may_harvest_meanwhile_but_not_prune(house: House) -> None:
@@ -189,7 +187,7 @@ def test_a_prune_that_was_killed_is_finished_by_the_next(house: House) -> None:
     fill(house, {A: [body(n) for n in range(30)]})
     read_all(house)
     words = [sys.executable, "-c", KILLED, str(house.settings.data)]
-    assert subprocess.run(words, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert subprocess.run(words, check=False, timeout=PATIENCE).returncode == -signal.SIGKILL
     marked = sum(states(house, A))
     assert 0 < marked < 29
     assert bytes_of(house, house.catalogue.versions(A)[-1]) == body(29)
@@ -309,7 +307,7 @@ def visit_all(house: House) -> None:
         totals = house.catalogue.totals(now=utc_now())
         return totals.visits >= before + 2 and not totals.to_read
 
-    wait_for(done)
+    wait_until(done, what="both pages are visited and read")
 
 
 def records(settings: Settings) -> int:
@@ -339,7 +337,7 @@ def test_pages_of_which_only_references_are_kept_are_visited_without_bytes_until
             visit_all(house)
             assert sorted(site.asked) == [("/plain", 200), ("/tagged", 304)]
             for url in pages:
-                row = house.catalogue.document(house.catalogue.resource_id(url))
+                row = house.catalogue.document(url)
                 assert (row.state, row.versions, states(house, url)) == ("unchanged", 1, [True])
             assert records(settings) == kept
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rehi.errors import SettingsError
-from rehi.model.retention import HeldVersion, Rule, parse_rule, versions_to_drop
+from rehi.model.retention import HeldVersion, Rule, parse_rule, versions_to_prune
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def held(*days: float, waiting: frozenset[int] = frozenset(), current: int = -1)
 
 
 def dropped(rule: str, versions: list[HeldVersion]) -> list[int]:
-    return [version.id for version in versions_to_drop(parse_rule(rule), versions)]
+    return [version.id for version in versions_to_prune(parse_rule(rule), versions)]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def _unpacked(file: Path) -> list[bytes]:
 def test_the_same_bytes_at_two_addresses_are_read_once(house: House) -> None:
     assert house.catalogue.totals(now=NOON).documents == 3
     assert kept_readings(house) == 3  # the old page, the table, the new page: not the mirror
-    mirror = house.reading(house.catalogue.resource_id(MIRROR))
+    mirror = house.reading(house.catalogue.document(MIRROR).resource_id)
     assert (mirror.document.title, mirror.document.links) == ("Old", ("https://www.b.test/more",))
     assert get_text(house, url=PAGE, version=1).document.links == ("http://a.test/1/more",)
     assert [row.url for row in house.catalogue.documents(DocumentFilter(text="old"), Page())[0]] == [MIRROR]
@@ -98,7 +98,7 @@ def test_a_version_that_was_never_read_is_read_and_kept(house: House) -> None:
     assert kept_readings(house) == 4
     harvest(house)
     assert kept_readings(house) == 4
-    assert house.reading(house.catalogue.resource_id(PAGE)).document.title == "New"
+    assert house.reading(house.catalogue.document(PAGE).resource_id).document.title == "New"
 
 
 def test_while_somebody_harvests_they_keep_what_was_read(house: House) -> None:
@@ -117,7 +117,7 @@ def test_while_somebody_harvests_they_keep_what_was_read(house: House) -> None:
         assert kept_readings(plain) == before + 1
         assert get_text(plain, url=TABLE, version=1).document == text.document
         assert kept_readings(plain) == before + 1
-    assert house.reading(house.catalogue.resource_id(TABLE)).document.text.endswith("York; 2025")
+    assert house.reading(house.catalogue.document(TABLE).resource_id).document.text.endswith("York; 2025")
 
 
 def test_what_cant_be_read_says_why(house: House) -> None:
@@ -156,7 +156,7 @@ def test_pages_and_api_show_versions_tables_workers_and_plugins(house: House) ->
         assert "kind-person" in text
         assert "Version 1 of 2026-03-01" in text
         assert f"/text?url={PAGE.replace(':', '%3A')}" in ask(f"/versions?url={PAGE}").text
-        table = house.catalogue.resource_id(TABLE)
+        table = house.catalogue.document(TABLE).resource_id
         assert "city, year" in ask(f"/documents/{table}").text
         assert ask(f"/api/documents/{table}").json["tables"][0]["rows"] == 1
         (worker,) = ask("/api/workers").json

@@ -23,7 +23,8 @@ from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Problem
 from rehi.operations.hosts import report_hosts
 from rehi.operations.sources import enter, read_in
-from rehi.settings import load_settings
+from rehi.settings import Settings, load_settings
+from rehi.testing.waiting import PATIENCE
 
 Reply = tuple[int, dict[str, str], bytes]
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -81,7 +82,7 @@ def visited(
         "allow_private": ["127.0.0.0/8"],
         "delay": 0.0,
         "slow_factor": 0.0,
-        "timeout": 5.0,
+        "timeout": PATIENCE / 2,
     } | settings.pop("fetch", {})
     source = tmp_path / "pages.txt"
     source.write_text("\n".join(f"http://www.site.test{path}" for path in paths), encoding="utf-8")
@@ -95,7 +96,7 @@ def visited(
 
 
 def harvest(house: House) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     with house.working() as working:
         working.run(until_idle=True, stopped=lambda: time.monotonic() > deadline)
     assert time.monotonic() < deadline, "the harvest did not end"
@@ -154,21 +155,27 @@ def test_what_is_not_found_any_more_is_gone_after_the_grace_period_and_may_come_
     def answer(path: str) -> Reply:
         return (200, HTML, b"<p>A page that was here") if there else (404, HTML, b"not found")
 
-    grace = {"revisit": {"gone_after": 0.5, "shortest": 0.1, "longest": 0.2}, "fetch": {"retry_after": 0.1}}
-    with visited(tmp_path, answer, ["/page"], **grace) as (house, _):
-        harvest_for(house, lambda: rows(house)["/page"].versions == 1)
-        there = False
-        harvest_for(house, lambda: rows(house)["/page"].state == "failed")
-        assert gone_in_graph(house) == []
-        harvest_for(house, lambda: rows(house)["/page"].state == "gone")
-        harvest_for(house, lambda: bool(gone_in_graph(house)))
-        assert len(house.catalogue.versions("http://www.site.test/page")) == 1
-        there = True
-        harvest_for(house, lambda: rows(house)["/page"].state == "unchanged" and not gone_in_graph(house))
+    grace = {"revisit": {"gone_after": 3_600, "shortest": 0.1, "longest": 0.2}, "fetch": {"retry_after": 0.1}}
+    with visited(tmp_path, answer, ["/page"], **grace) as (patient, _):
+        with patient:  # and closed before the same folder is opened with a shorter grace
+            harvest_for(patient, lambda: rows(patient)["/page"].versions == 1)
+            there = False
+            harvest_for(patient, lambda: rows(patient)["/page"].state == "failed")
+            assert gone_in_graph(patient) == []
+        with House(changed(patient.settings, gone_after=0.5)) as house:
+            harvest_for(house, lambda: rows(house)["/page"].state == "gone")
+            harvest_for(house, lambda: bool(gone_in_graph(house)))
+            assert len(house.catalogue.versions("http://www.site.test/page")) == 1
+            there = True
+            harvest_for(house, lambda: rows(house)["/page"].state == "unchanged" and not gone_in_graph(house))
+
+
+def changed(settings: Settings, **revisit: float) -> Settings:
+    return settings.model_copy(update={"revisit": settings.revisit.model_copy(update=revisit)})
 
 
 def harvest_for(house: House, enough: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     with house.working() as working:
         working.run(until_idle=False, stopped=lambda: time.monotonic() > deadline or (working.settled and enough()))
     assert enough()

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House, utc_now
+from rehi.frontier import VISIT_RULES
 from rehi.model.host import HostOrders
 from rehi.model.visit import Robots
 from rehi.model.work import HostProfile
 from rehi.operations.hosts import order_host, report_hosts
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
+from rehi.testing.waiting import PATIENCE
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host
 from rehi.testing.world.replies import Reply as WorldReply
@@ -41,7 +43,7 @@ def pretend(house: House, robots: Robots) -> None:
     """Let the catalogue remember another robots.txt."""
     (report,) = report_hosts(house, HOST)
     profile = HostProfile(host_id=report.facts.row.host_id, robots=robots)
-    house.catalogue.record([], [], profiles=[profile], worker="test", now=utc_now())
+    house.catalogue.record([], [], profiles=[profile], rules=VISIT_RULES, worker="test", now=utc_now())
 
 
 def test_a_robots_txt_that_can_not_be_had_is_waited_for_and_then_there_is_none(tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_a_host_says_since_when_its_robots_txt_can_not_be_had_and_until_when_it_
         )
         assert said in report.robots
         command = [sys.executable, "-m", "rehi", "--data", str(house.settings.data), "host", HOST]
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         assert said in " ".join(shown.split())
 
 

@@ -331,13 +331,11 @@ class House:
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
         from rehi.errors import ObjectDiffers, StoreUnreachable
-        from rehi.model.problem import Problem, Stage
+        from rehi.model.problem import Problem, ProblemKey, Stage
 
-        for kind in (StoreUnreachable, ObjectDiffers):
-            if not isinstance(error, kind):
-                self.catalogue.strike_out(Stage.ARCHIVE, [file], code=kind.code)
-        if error is not None:
-            self.catalogue.note([Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())])
+        others = (kind for kind in (StoreUnreachable, ObjectDiffers) if not isinstance(error, kind))
+        problems = [] if error is None else [Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())]
+        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, kind.code) for kind in others])
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

@@ -122,7 +122,7 @@ class FetchSettings(BaseModel):
     def for_host(self, host: str) -> HostSettings | None:
         """What is different for one host; the first that matches."""
         name = host.lower().rstrip(".")
-        return next((found for found in self.hosts if found.matches(name)), None)
+        return next((host_settings for host_settings in self.hosts if host_settings.matches(name)), None)
 
 
 class RevisitSettings(BaseModel):

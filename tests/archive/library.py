@@ -13,6 +13,7 @@ from pathlib import Path
 from rehi.app import House
 from rehi.archive import Archive
 from rehi.engines.folder import FolderShelf
+from rehi.frontier import VISIT_RULES
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, Outcome, Visit, Visited
@@ -102,7 +103,7 @@ class Library:
             url=url, at=at, outcome=outcome, next_at=at + timedelta(days=30), status=status, size=size, digest=digest,
             media_type=media_type, record=record, body=body, redirect_to=to,
         )  # fmt: skip
-        self.house.catalogue.record([visited], [], worker="w1", now=at)
+        self.house.catalogue.record([visited], [], rules=VISIT_RULES, worker="w1", now=at)
 
 
 @contextmanager

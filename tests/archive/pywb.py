@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from rehi.testing.waiting import PATIENCE, wait_until
 
 
 def find_pywb(program: str) -> str:
@@ -29,7 +30,7 @@ def find_pywb(program: str) -> str:
 
 def run_pywb(program: str, *words: str, home: Path) -> None:
     """One of its tools, in a folder."""
-    subprocess.run([find_pywb(program), *words], cwd=home, timeout=60, check=True, capture_output=True)
+    subprocess.run([find_pywb(program), *words], cwd=home, timeout=PATIENCE, check=True, capture_output=True)
 
 
 @contextmanager
@@ -47,18 +48,16 @@ def serving(home: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(PATIENCE)
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert server.poll() is None, log.read_text()
-            time.sleep(0.1)
-    pytest.fail(f"pywb did not start: {log.read_text()}")
+    def listens() -> bool:
+        assert server.poll() is None, log.read_text()
+        with socket.socket() as visitor:
+            return visitor.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(listens, what="pywb listens", pause=0.1)
 
 
 def fetch(address: str) -> tuple[int, bytes, dict[str, str]]:
@@ -68,7 +67,7 @@ def fetch(address: str) -> tuple[int, bytes, dict[str, str]]:
 
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), NoRedirect)
     try:
-        with opener.open(address, timeout=30) as answer:
+        with opener.open(address, timeout=PATIENCE) as answer:
             return answer.status, answer.read(), dict(answer.headers)
     except urllib.error.HTTPError as error:
         with error:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rehi.testing.waiting import PATIENCE
+
 LARGE = """
 import hashlib, resource, sys, tempfile
 from datetime import UTC, datetime
@@ -93,7 +95,7 @@ def test_a_full_disk_costs_only_what_did_not_fit(folder: Path, read_files: Calla
 
 def _run(code: str, folder: Path) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -11,6 +11,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -216,12 +217,12 @@ def test_after_kills_at_any_moment_every_acknowledged_record_is_there_once(
     ] = {}  # what a catalogue would know: told by recovery, or half of what was acknowledged
     acknowledged: dict[str, RecordRef] = {}
     known = tmp_path / "known"
-    for life in range(22):
+    for life in range(16):
         ends: dict[str, int] = {}
         for ref in entered.values():
             ends[ref.file] = max(ends.get(ref.file, 0), ref.end)
         known.write_text("".join(f"{file} {end}\n" for file, end in ends.items()))
-        lines = _live_and_die(folder, known, life, seconds=chance.uniform(0.0, 0.12))
+        lines = _live_and_die(folder, known, life, batches=chance.randint(0, 6), seconds=chance.uniform(0.0, 0.01))
         words = [line.split() for line in lines if line.endswith("\n")]
         kept = {url: RecordRef(file, int(at), int(size)) for word, url, file, at, size in _full(words, "kept")}
         recovered = {url: RecordRef(file, int(at), int(size)) for word, url, file, at, size in _full(words, "found")}
@@ -251,7 +252,8 @@ def _full(words: list[list[str]], word: str) -> list[list[str]]:
     return [line for line in words if line[0] == word and len(line) == 5]
 
 
-def _live_and_die(folder: Path, known: Path, life: int, *, seconds: float) -> list[str]:
+def _live_and_die(folder: Path, known: Path, life: int, *, batches: int, seconds: float) -> list[str]:
+    """What a writer says until it is killed: a moment after so many batches, of four lines each, are acknowledged."""
     command = [sys.executable, "-c", WRITER, str(folder), str(life), str(life + 3), str(known)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
@@ -260,6 +262,7 @@ def _live_and_die(folder: Path, known: Path, life: int, *, seconds: float) -> li
             lines.append(line)
             if line == "begin\n":
                 break
-        time.sleep(seconds)
+        lines += islice(child.stdout, 4 * batches)
+        time.sleep(seconds)  # whatever becomes of it on a busy machine: any moment will do
         child.send_signal(signal.SIGKILL)
         return lines + child.stdout.readlines()

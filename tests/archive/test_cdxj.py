@@ -13,6 +13,7 @@ import pytest
 
 from rehi.archive.cdxj import SortedLines, cdxj_line
 from rehi.archive.surt import MAX_LENGTH, surt
+from rehi.testing.waiting import PATIENCE
 from tests.archive.pywb import find_pywb
 
 KEYS = {
@@ -44,7 +45,7 @@ def test_keys_are_those_of_pywb() -> None:
     program = "import json, sys, surt; print(json.dumps([surt.surt(url) for url in json.load(sys.stdin)]))"
     python = Path(find_pywb("wayback")).with_name("python")
     answer = subprocess.run(
-        [python, "-W", "ignore", "-c", program], input=json.dumps(urls), capture_output=True, text=True, timeout=60,
+        [python, "-W", "ignore", "-c", program], input=json.dumps(urls), capture_output=True, text=True, timeout=PATIENCE,
         check=True,
     )  # fmt: skip
     theirs = json.loads(answer.stdout)

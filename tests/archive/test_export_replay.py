@@ -13,6 +13,7 @@ from rehi.archive.export import FolderWarcs
 from rehi.model.capture import CaptureFilter
 from rehi.model.visit import Outcome
 from rehi.operations.export import ExportKind, export
+from rehi.testing.waiting import PATIENCE
 from tests.archive.library import Library, open_library
 from tests.archive.pywb import fetch, find_pywb, run_pywb, serving
 from tests.archive.test_export import COPY, DATA, NOISE, OLD, PAGE, TEXTS
@@ -79,7 +80,7 @@ def test_pywb_replays_every_version_of_an_export(tmp_path: Path) -> None:
 def _compare_with_own_index(folder: Path, target: Path) -> None:
     """What pywb makes of the files is the index that lies beside them."""
     indexer = [find_pywb("cdx-indexer"), "--sort", "--cdxj", "--output", str(target), str(folder)]
-    subprocess.run(indexer, timeout=60, check=True, capture_output=True)
+    subprocess.run(indexer, timeout=PATIENCE, check=True, capture_output=True)
     ours, theirs = (
         [(*line.split(" ", 2)[:2], json.loads(line.split(" ", 2)[2])) for line in path.read_text().splitlines()]
         for path in (folder / FolderWarcs.INDEX, target)

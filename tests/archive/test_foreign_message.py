@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 from datetime import UTC, datetime
-from io import BytesIO
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rehi.archive.foreign import Message, parse_digest, read_date, read_request
+from rehi.archive.foreign.block import RecordBlock
 from rehi.archive.foreign.message import open_message
-from rehi.archive.foreign.plain import Block, Plain
 from rehi.errors import RecordDamaged
 from tests.warcs import http
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CHUNKED = "Transfer-Encoding: chunked"
 
 
-class _Source:
+class _Slowly(io.RawIOBase):
+    """Bytes that come a few at a time, so that everything is cut everywhere."""
+
     def __init__(self, content: bytes) -> None:
-        self._stream = BytesIO(content)
+        super().__init__()
+        self._stream = io.BytesIO(content)
 
-    def chunk(self) -> bytes:
-        return self._stream.read(7)  # so that everything is cut everywhere
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        return self._stream.readinto(memoryview(buffer)[:7])
 
 
-def block(content: bytes) -> Block:
-    return Block(Plain(_Source(content)), len(content))
+def block(content: bytes) -> RecordBlock:
+    return RecordBlock(io.BufferedReader(_Slowly(content)), len(content))
 
 
 def message(content: bytes) -> Message:

@@ -86,6 +86,25 @@ def test_reading_goes_on_at_any_record(path: Path, way: Callable[[list[bytes]], 
         assert read(path, at)[0] == whole[place:]
 
 
+def test_reading_goes_on_behind_damage_in_a_file_that_was_packed_as_a_whole(path: Path) -> None:
+    path.write_bytes(WAYS["gzip members that cut records"](RECORDS))
+    damaged = bytearray(path.read_bytes())
+    damaged[1000:1010] = bytes(10)
+    path.write_bytes(damaged)
+    whole, damages = read(path)
+    assert ([url for _, _, url, _ in whole[-3:]], bool(damages)) == (URLS[2:], True)
+    for place, (at, *_) in enumerate(whole):
+        assert read(path, at)[0] == whole[place:]
+
+
+def test_the_record_in_the_line_after_a_damaged_one_is_read(path: Path) -> None:
+    header, one, two = arc((URLS[0], http(b"one")), (URLS[1], http(b"two")))
+    path.write_bytes(header + b"no record\n" + one + two)
+    records, damages = read(path)
+    assert [url for _, _, url, _ in records[1:]] == URLS[:2]
+    assert [damage.at for damage in damages] == [len(header)]
+
+
 @pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
 def test_every_version_of_warc_is_understood(path: Path, version: str) -> None:
     path.write_bytes(members([response(URLS[0], version=version)]))

@@ -14,6 +14,7 @@ from rehi.app import House, lock_folder
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
+from rehi.testing.waiting import PATIENCE
 from tests.cli.here import rehi
 from tests.kept import Keeper, at
 
@@ -86,7 +87,7 @@ def test_it_asks_before_anything_goes(data: Path) -> None:
     rehi("source", "1", "--keep", "last 1", data=data)
     for answer, code in (("", 130), ("n\n", 130), ("y\n", 0)):
         words = [sys.executable, "-m", "rehi", "--data", str(data), "archive", "prune"]
-        asked = subprocess.run(words, input=answer, capture_output=True, text=True, timeout=60, check=False)
+        asked = subprocess.run(words, input=answer, capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert (asked.returncode, "Nothing was dropped." in asked.stderr) == (code, code != 0)
         assert "Drop them for good?" in asked.stdout
         assert states(data) == [code == 0] * 3 + [False]

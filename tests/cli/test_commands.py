@@ -15,6 +15,7 @@ import pytest
 from rehi.app import lock_folder
 from rehi.cli import COMMANDS
 from rehi.cli.archive import SUBCOMMANDS
+from rehi.testing.waiting import PATIENCE
 from tests.cli import here
 from tests.conftest import Harvested
 
@@ -27,7 +28,7 @@ def rehi(*words: str, data: Path | None = None, **environment: str) -> subproces
         [sys.executable, "-m", "rehi", *folder, *words],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=2 * PATIENCE,
         check=False,
         env={**os.environ, **environment},
     )

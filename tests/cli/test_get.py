@@ -14,6 +14,7 @@ import pytest
 
 from rehi.app import House
 from rehi.settings import load_settings
+from rehi.testing.waiting import PATIENCE
 from tests.cli.here import rehi
 from tests.kept import Keeper, at
 
@@ -38,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(data: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     line = [sys.executable, "-m", "rehi", "--data", str(data), *words]
-    return subprocess.run(line, capture_output=True, timeout=60, check=False)
+    return subprocess.run(line, capture_output=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_a_pipe_and_a_link_are_written_to_and_never_replaced(data: Path, tmp_pat
     target.write_bytes(b"before")
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
     assert rehi("get", PAGE, "-o", str(pipe), data=data).returncode == 0
-    assert reader.communicate(timeout=20)[0] == BODIES[2]
+    assert reader.communicate(timeout=PATIENCE)[0] == BODIES[2]
     assert pipe.is_fifo()
     assert rehi("get", PAGE, "-o", str(link), data=data).returncode == 0
     assert link.is_symlink()

@@ -14,14 +14,16 @@ import pytest
 
 from rehi.app import House, lock_folder
 from rehi.model.listing import Page
+from rehi.model.update import RUNNING, open_update
 from rehi.service import Service
 from rehi.settings import Settings
+from rehi.testing.waiting import PATIENCE, wait_until
 from rehi.testing.world import WorldServer
 from tests.cli.here import rehi
 from tests.cli.test_bad_input import said
 from tests.cli.test_commands import rehi as elsewhere
 from tests.conftest import Harvested
-from tests.serve.slow_web import SLOW, slow_settings, slow_urls, slow_web, wait_for, write_config
+from tests.serve.slow_web import SLOW, at_pace, slow_settings, slow_urls, slow_web, write_config
 
 HOST = "www.rehemaa.test"
 PAGES = 7
@@ -251,15 +253,15 @@ def begin(config: Path, *words: str) -> subprocess.Popen[str]:
 
 def test_an_update_that_is_stopped_goes_on_with_the_next(tmp_path: Path, slow: Settings, web: WorldServer) -> None:
     config, before = write_config(tmp_path, slow), web.counts[SLOW]
-    with begin(config, "update", "--json") as process:
-        wait_for(lambda: web.counts[SLOW] >= before + 4)
+    with at_pace(1.0), begin(config, "update", "--json") as process:
+        wait_until(lambda: web.counts[SLOW] >= before + 4, what="a few pages are visited")
         process.send_signal(signal.SIGINT)
-        stopped = json.loads(process.communicate(timeout=30)[0])
+        stopped = json.loads(process.communicate(timeout=PATIENCE)[0])
     assert process.returncode == 130
     assert (stopped["kind"], stopped["state"]) == ("ordered", "stopped")
     assert 0 < stopped["counts"]["visited"] < PAGES
-    with begin(config, "update", "--json") as process:
-        whole = json.loads(process.communicate(timeout=60)[0])
+    with at_pace(0.05), begin(config, "update", "--json") as process:
+        whole = json.loads(process.communicate(timeout=PATIENCE)[0])
     assert process.returncode == 0
     assert (whole["state"], whole["due"], whole["counts"]["visited"]) == ("done", PAGES, PAGES)
     assert whole["counts"]["first"] + stopped["counts"]["first"] == PAGES
@@ -270,7 +272,10 @@ def test_an_update_is_left_to_the_rehi_that_works_here(slow: Settings, web: Worl
         service = Service(house)
         service.start()
         try:
-            wait_for(lambda: house.catalogue.totals(now=house.catalogue.clock()).documents == PAGES)
+            wait_until(
+                lambda: house.catalogue.totals(now=house.catalogue.clock()).documents == PAGES,
+                what="all pages are read",
+            )
             result = elsewhere("update", "--host", SLOW, "--json", data=slow.data)
         finally:
             service.stop()
@@ -286,16 +291,22 @@ def test_looking_on_ends_when_it_is_stopped_or_nobody_works_any_more(tmp_path: P
     with House(slow) as house:
         with lock_folder(slow.data):
             with begin(config, "update") as process:
-                wait_for(lambda: house.catalogue.open_update() is not None)
+                wait_until(
+                    lambda: open_update(house.catalogue.updates(RUNNING, running=True)[0]) is not None,
+                    what="the update has begun",
+                )
                 process.send_signal(signal.SIGINT)
-                out, _ = process.communicate(timeout=20)
+                out, _ = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0
             assert "It goes on." in out
-            first = house.catalogue.open_update()
+            first = open_update(house.catalogue.updates(RUNNING, running=True)[0])
             process = begin(config, "update")
-            wait_for(lambda: house.catalogue.open_update() != first)
+            wait_until(
+                lambda: open_update(house.catalogue.updates(RUNNING, running=True)[0]) != first,
+                what="another update has begun",
+            )
         with process:
-            _, error = process.communicate(timeout=30)
+            _, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == 1
         assert error.startswith("rehi: the rehi that worked here has ended")
-        assert house.catalogue.open_update() is None
+        assert open_update(house.catalogue.updates(RUNNING, running=True)[0]) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,21 +23,33 @@ from rehi.model.source import SourceKind
 from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import HostRelease
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, claim, place, record_reads, redirected, understood
+from rehi.testing.contracts.catalogue_samples import (
+    add,
+    at,
+    came,
+    claim,
+    place,
+    record,
+    record_reads,
+    redirected,
+    understood,
+)
+from rehi.testing.waiting import PATIENCE
 
 CROWD = multiprocessing.get_context("forkserver")
 CROWD.set_forkserver_preload(["rehi.engines.sql", "rehi.testing.contracts.catalogue_samples"])
 PROCESSES, HOSTS, ROUNDS = 6, 40, 3
 FAR = timedelta(days=1)
+TTL = 3_600  # seconds: nobody may lose a lease because the machine is busy
 
 
 def _visit_everything(uri: str, worker: str, log: Path, total: int, groups: int) -> None:
     """Lease, hold for a moment, release; write down when each host, or each pace group, was held."""
     catalogue = open_catalogue(uri)
     with log.open("w") as lines:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            leases = catalogue.lease(worker=worker, hosts=3, urls=1, ttl=30, now=datetime.now(UTC))
+            leases = catalogue.lease(worker=worker, hosts=3, urls=1, ttl=TTL, now=datetime.now(UTC))
             for lease in leases:
                 held = lease.host_id % groups if groups else lease.host_id
                 lines.write(f"{held} {time.monotonic_ns()} ")
@@ -58,7 +71,7 @@ def _give_back(catalogue: Catalogue, held: Sequence[HostLease], groups: int) -> 
         for lease in held
         for task in lease.tasks
     ]
-    catalogue.record(visited, [_release(one, groups, now) for one in held], worker="one", now=now)
+    record(catalogue, visited, [_release(one, groups, now) for one in held], worker="one", now=now)
 
 
 def _release(lease: HostLease, groups: int, now: datetime) -> HostRelease:
@@ -74,8 +87,8 @@ def test_no_host_and_no_pace_group_is_ever_leased_twice_at_once(
     catalogue = open_catalogue(catalogue_uri)
     add(catalogue, *(f"http://h{host}.ee/{page}" for host in range(HOSTS) for page in range(ROUNDS)))
     if groups:
-        every = catalogue.lease(worker="first", hosts=HOSTS, urls=1, ttl=30, now=at(0))
-        catalogue.record([], [_release(lease, groups, at(0)) for lease in every], worker="first", now=at(0))
+        every = catalogue.lease(worker="first", hosts=HOSTS, urls=1, ttl=TTL, now=at(0))
+        record(catalogue, [], [_release(lease, groups, at(0)) for lease in every], worker="first", now=at(0))
     logs = [tmp_path / f"{number}.log" for number in range(PROCESSES)]
     crowd = [
         CROWD.Process(target=_visit_everything, args=(catalogue_uri, f"w{number}", log, total, groups))
@@ -84,7 +97,7 @@ def test_no_host_and_no_pace_group_is_ever_leased_twice_at_once(
     for process in crowd:
         process.start()
     for process in crowd:
-        process.join(60)
+        process.join(2 * PATIENCE)
         assert process.exitcode == 0
     held: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for log in logs:
@@ -103,7 +116,7 @@ def _lease_and_hang(uri: str, ready: Connection) -> None:
     catalogue = open_catalogue(uri)
     leases = catalogue.lease(worker="victim", hosts=1, urls=1, ttl=60, now=at(0))
     ready.send(len(leases))
-    time.sleep(60)
+    threading.Event().wait()
 
 
 def test_the_lease_of_a_killed_process_goes_to_another_when_it_ends(catalogue_uri: str) -> None:
@@ -112,11 +125,11 @@ def test_the_lease_of_a_killed_process_goes_to_another_when_it_ends(catalogue_ur
     here, there = CROWD.Pipe()
     victim = CROWD.Process(target=_lease_and_hang, args=(catalogue_uri, there))
     victim.start()
-    assert here.poll(30)
+    assert here.poll(PATIENCE)
     assert here.recv() == 1
     assert victim.pid is not None
     os.kill(victim.pid, signal.SIGKILL)
-    victim.join(10)
+    victim.join(PATIENCE)
     assert catalogue.lease(worker="heir", hosts=1, urls=1, ttl=60, now=at(59)) == []
     assert catalogue.next_ready() == at(60)
     assert len(catalogue.lease(worker="heir", hosts=1, urls=1, ttl=60, now=at(60))) == 1
@@ -133,10 +146,10 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
             batch = urls[start:] + urls[:start] if turn % 2 else urls[::-1]
             catalogue.take_in(source, batch, position=start, counts={"lines": 1}, now=at(0))
 
-    def record(turn: int) -> None:
+    def visit(turn: int) -> None:
         order = urls if turn % 2 else urls[::-1]
         for start in range(0, 200, 20):
-            catalogue.record([came(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
+            record(catalogue, [came(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
 
     def read(turn: int) -> None:
         for _ in range(10):
@@ -144,8 +157,8 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
             record_reads(catalogue, *(understood(task, place("Tartu"), place("Narva")) for task in tasks), when=2)
 
     with ThreadPoolExecutor(6) as threads:
-        for done in [threads.submit(work, turn) for turn in range(2) for work in (take_in, record, read)]:
-            done.result(60)
+        for done in [threads.submit(work, turn) for turn in range(2) for work in (take_in, visit, read)]:
+            done.result(PATIENCE)
     while tasks := claim(catalogue, 999):
         record_reads(catalogue, *(understood(task, place("Tartu"), place("Narva")) for task in tasks), when=3)
     totals = catalogue.totals(now=at(3))
@@ -162,12 +175,12 @@ def test_a_circle_that_two_threads_close_at_once_is_seen(catalogue_uri: str) -> 
 
     def half(there: str, back: str) -> None:
         for turn in range(15):
-            catalogue.record([redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], worker="one", now=at(turn))
+            record(catalogue, [redirected(f"{there}{turn}", f"{back}{turn}", turn)], [], worker="one", now=at(turn))
 
     ways = ("http://a.ee/", "http://b.ee/")
     with ThreadPoolExecutor(2) as threads:
         for done in [threads.submit(half, *way) for way in (ways, ways[::-1])]:
-            done.result(60)
+            done.result(PATIENCE)
     assert catalogue.totals(now=at(99)).outcomes == {"failed": 30}
     catalogue.close()
 
@@ -181,5 +194,5 @@ def test_several_processes_may_make_the_catalogue_at_once(catalogue_uri: str) ->
     for process in crowd:
         process.start()
     for process in crowd:
-        process.join(30)
+        process.join(PATIENCE)
         assert process.exitcode == 0

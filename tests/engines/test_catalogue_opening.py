@@ -20,6 +20,7 @@ from rehi.engines.sql.migrations import STEPS, upgrade
 from rehi.errors import DiskFull, EngineError, StoreVersionError
 from rehi.testing.contracts.catalogue_samples import add, at
 from rehi.testing.postgres import PostgresServer
+from rehi.testing.waiting import PATIENCE
 
 NEWER = 2 + len(STEPS)  # the version after one step more than there are
 
@@ -197,7 +198,7 @@ def test_a_file_that_may_not_grow_ends_in_one_sentence(tmp_path: Path) -> None:
         [sys.executable, "-c", _LIMITED, f"sqlite:///{tmp_path}/catalogue.db"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.stdout.startswith(("DiskFull", "EngineError"))
     assert "Traceback" not in done.stderr
@@ -234,12 +235,16 @@ def test_without_psycopg_the_cure_is_named(tmp_path: Path) -> None:
         "try:\n    open_catalogue('postgresql://a@127.0.0.1:1/b')\nexcept EngineError as error:\n    print(error)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={"PYTHONPATH": str(tmp_path)}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env={"PYTHONPATH": str(tmp_path)},
     )
     assert 'install "rehi[postgres]"' in done.stdout, done.stderr
 
 
 def test_psycopg_is_loaded_only_when_it_is_used() -> None:
     code = "import sys, rehi.engines.sql\nprint('psycopg' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "False", done.stderr

@@ -14,6 +14,7 @@ from threading import Thread, Timer
 import pytest
 
 from rehi.engines.sql.dialects.turn import Turn
+from rehi.testing.waiting import PATIENCE
 
 _HOLD = """
 import sys
@@ -39,7 +40,7 @@ def _another(path: Path, how: str) -> Iterator[subprocess.Popen[bytes]]:
             other.kill()
 
 
-def _says(other: subprocess.Popen[bytes], word: str, *, within: float = 30) -> bool:
+def _says(other: subprocess.Popen[bytes], word: str, *, within: float = PATIENCE) -> bool:
     assert other.stdout is not None
     ready, _, _ = select.select([other.stdout], [], [], within)
     return bool(ready) and other.stdout.readline().decode() == f"{word}\n"
@@ -47,7 +48,7 @@ def _says(other: subprocess.Popen[bytes], word: str, *, within: float = 30) -> b
 
 @pytest.mark.parametrize("urgent", [True, False])
 def test_a_turn_begins_when_the_other_process_ends_however_it_ends(tmp_path: Path, urgent: bool) -> None:
-    turn = Turn(str(tmp_path / "c.db"), patience=30)
+    turn = Turn(str(tmp_path / "c.db"), patience=PATIENCE)
     with _another(tmp_path / "c.db", "urgent" if urgent else "patient") as other:
         assert _says(other, "held")
         killer = Timer(0.2, other.kill)
@@ -56,7 +57,7 @@ def test_a_turn_begins_when_the_other_process_ends_however_it_ends(tmp_path: Pat
         with turn.take(urgent=urgent):
             waited = time.monotonic() - began
         killer.join()
-    assert 0.2 <= waited < 20
+    assert 0.2 <= waited < PATIENCE
 
 
 def test_who_waits_for_too_long_goes_on_and_may_queue_again(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_who_waits_for_too_long_goes_on_and_may_queue_again(tmp_path: Path) -> N
 
 
 def test_two_that_share_a_process_take_turns_too(tmp_path: Path) -> None:
-    first, second = (Turn(str(tmp_path / "c.db"), patience=30) for _ in range(2))
+    first, second = (Turn(str(tmp_path / "c.db"), patience=PATIENCE) for _ in range(2))
     order: list[str] = []
 
     def wait() -> None:
@@ -84,7 +85,7 @@ def test_two_that_share_a_process_take_turns_too(tmp_path: Path) -> None:
         waiting.start()
         waiting.join(0.2)
         order.append("first")
-    waiting.join(30)
+    waiting.join(PATIENCE)
     assert order == ["first", "second"]
 
 
@@ -96,7 +97,10 @@ def test_who_gave_up_takes_nobodys_turn_away_later(tmp_path: Path) -> None:
             with hasty.take(urgent=True):
                 pass
     # Those who gave up have the lock one after the other now, and give it back.
-    with Turn(str(tmp_path / "c.db"), patience=30).take(urgent=True), _another(tmp_path / "c.db", "urgent") as other:
+    with (
+        Turn(str(tmp_path / "c.db"), patience=PATIENCE).take(urgent=True),
+        _another(tmp_path / "c.db", "urgent") as other,
+    ):
         assert not _says(other, "held", within=0.5)
 
 

@@ -16,7 +16,7 @@ from rehi.engines.sql.tables import metadata
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.update import UpdateKind
-from rehi.testing.contracts.catalogue_samples import at, claim, digest_of, given_back, unchanged
+from rehi.testing.contracts.catalogue_samples import at, claim, digest_of, given_back, record, unchanged
 from rehi.testing.postgres import PostgresServer
 
 KINDS = {
@@ -101,6 +101,7 @@ CREATE INDEX outbox_subject ON outbox (topic, subject);
 CREATE INDEX outbox_topic ON outbox (topic, id);
 CREATE INDEX outbox_worker ON outbox (worker) WHERE worker IS NOT NULL
 """
+OUTBOX = "outbox"  # its columns are others today
 URL, BROKEN = "http://a.ee/", "http://a.ee/broken"
 SECOND = 1_000_000
 START = int(at(0).timestamp()) * SECOND + 123_456  # at(0) in microseconds
@@ -125,7 +126,7 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
                "offset": 0, "length": 100}),
     ("version", {"resource_id": 1, "number": 1, "taken_at": START, "blob_id": 1, "media_type": "text/html",
                  "status": 200, "file_id": 1, "offset": 0, "length": 100}),
-    ("outbox", {"topic": "read", "subject": 1, "version_id": 1}),
+    (OUTBOX, {"topic": "read", "subject": 1, "version_id": 1}),
 ]  # fmt: skip
 
 
@@ -150,6 +151,8 @@ def _contents(connection: Connection) -> dict[str, list[Any]]:
     """The rows of version 1, without what came later."""
     rows: dict[str, list[Any]] = {}
     for table, row in ROWS[1:]:
+        if table == OUTBOX:
+            continue
         columns = ", ".join(f'"{column}"' for column in row)
         rows[f"{table} {columns}"] = list(map(tuple, connection.execute(text(f"SELECT {columns} FROM {table}"))))
     return rows
@@ -226,7 +229,7 @@ def test_a_catalogue_of_version_1_goes_on_working(catalogue_uri: str) -> None:
     assert (page.digest, page.failing_since, page.history) == (digest_of("one"), None, b"")
     assert (broken.failures, broken.failing_since) == (2, at(1))
     update = catalogue.begin_update(UpdateKind.HARVEST, worker="w", due=2, now=at(9))
-    catalogue.record([unchanged(URL, 9)], [given_back(lease, 10)], worker="w", update_id=update.id, now=at(9))
+    record(catalogue, [unchanged(URL, 9)], [given_back(lease, 10)], worker="w", update_id=update.id, now=at(9))
     assert catalogue.updates(Page())[0][0].counts["unchanged"] == 1
     catalogue.close()
 

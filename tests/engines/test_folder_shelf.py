@@ -14,6 +14,7 @@ from rehi.errors import EngineError, RecordMissing
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
 from rehi.testing.contracts.shelf import ShelfContract
+from rehi.testing.waiting import PATIENCE
 
 
 class TestFolderShelf(ShelfContract):
@@ -105,7 +106,7 @@ shelf.close()
 
 def test_when_the_disk_is_full_the_file_stays_whole_and_room_lets_it_go_on(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "full; make room" in done.stdout

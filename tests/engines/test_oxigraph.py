@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from rehi.engines.oxigraph.store import OxigraphStore
 from rehi.errors import DataFolderBusy, EngineError, QueryError, QueryTimeout, QueryTooLarge, SettingsError
 from rehi.ports import Graph, QueryLimits, ReplaceGraph
 from rehi.testing.contracts.graph import COUNT, JSON, LIMITS, GraphContract, ask, node, says, tell, values
+from rehi.testing.waiting import PATIENCE, wait_until
 
 BASE = "http://rehi.localhost"
 CROSS = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?i ?f"
@@ -64,15 +65,28 @@ def _fill(store: OxigraphStore, many: int = 1000) -> None:
     tell(store, ReplaceGraph(node("g"), tuple(says(str(i), "p", str(i)) for i in range(many))))
 
 
-def _ask_in_vain(store: OxigraphStore, seconds: float) -> None:
-    with pytest.raises(QueryTimeout):
-        ask(store, LONG, limits=QueryLimits(seconds=seconds))
+@contextmanager
+def _slow_query(store: OxigraphStore) -> Iterator[threading.Thread]:
+    """A query that keeps a reader at work, until that is killed in the end."""
+
+    def ask_in_vain() -> None:
+        with suppress(QueryTooLarge, EngineError):  # as what a killed reader is understood
+            ask(store, LONG, limits=QueryLimits(seconds=10 * PATIENCE))
+
+    slow = threading.Thread(target=ask_in_vain)
+    before = _spent(os.getpid())
+    slow.start()
+    (reader,) = wait_until(lambda: _at_work(os.getpid(), before), what="a reader is at work")
+    yield slow
+    os.kill(reader, signal.SIGKILL)
+    slow.join(PATIENCE)
+    assert not slow.is_alive()
 
 
 def test_a_query_that_wants_too_much_memory_is_ended_and_the_next_is_answered(store: OxigraphStore) -> None:
     _fill(store)
     with pytest.raises(QueryTooLarge, match="more than 300 MB"):
-        ask(store, CROSS, limits=QueryLimits(seconds=60, memory=300_000_000))
+        ask(store, CROSS, limits=QueryLimits(seconds=PATIENCE, memory=300_000_000))
     assert values(store, COUNT) == ["1000"]
 
 
@@ -120,55 +134,48 @@ def test_a_word_in_a_text_is_no_clause(store: OxigraphStore) -> None:
 
 def test_many_ask_at_once_and_a_slow_one_stops_nobody(store: OxigraphStore) -> None:
     _fill(store)
-    slow = threading.Thread(target=_ask_in_vain, args=(store, 3))
-    held = store.query("SELECT * { ?s ?p ?o . ?x ?y ?z } LIMIT 20000", media_type=JSON, limits=LIMITS)
-    slow.start()
-    began = time.monotonic()
-    assert [values(store, COUNT) for _ in range(10)] == [["1000"]] * 10
-    assert time.monotonic() - began < 3
-    slow.join()
+    with _slow_query(store) as slow:
+        held = store.query("SELECT * { ?s ?p ?o . ?x ?y ?z } LIMIT 20000", media_type=JSON, limits=LIMITS)
+        assert [values(store, COUNT) for _ in range(10)] == [["1000"]] * 10
+        assert slow.is_alive()
     assert len(json.loads(b"".join(held.chunks))["results"]["bindings"]) == 20_000
 
 
 def test_when_all_are_busy_the_sentence_says_so(folder: Path) -> None:
     store = OxigraphStore(folder, base=BASE, workers=1)
     _fill(store)
-    ask(store, COUNT)
-    slow = threading.Thread(target=_ask_in_vain, args=(store, 2))
-    slow.start()
-    time.sleep(0.3)
-    with pytest.raises(QueryTimeout, match="all 1 processes for queries were busy"):
+    with _slow_query(store), pytest.raises(QueryTimeout, match="all 1 processes for queries were busy"):
         ask(store, COUNT, limits=QueryLimits(seconds=0.3))
-    slow.join()
     store.close()
 
 
 def test_killed_readers_are_replaced(store: OxigraphStore) -> None:
     for _ in range(3):
         assert values(store, COUNT) == ["0"]
-        for pid in _readers(os.getpid()):
+        readers = _readers(os.getpid())
+        for pid in readers:
             os.kill(pid, signal.SIGKILL)
-        time.sleep(0.05)
+        _wait_for_the_end(readers)
     assert values(store, COUNT) == ["0"]
 
 
 def test_closing_ends_all_processes_also_those_at_work(folder: Path) -> None:
     store = OxigraphStore(folder, base=BASE)
     _fill(store)
-    before = _readers(os.getpid())
+    before, spent = _readers(os.getpid()), _spent(os.getpid())
     failed: list[Exception] = []
 
     def work() -> None:
         try:
-            ask(store, CROSS)
+            ask(store, LONG, limits=QueryLimits(seconds=PATIENCE))
         except Exception as error:
             failed.append(error)
 
     busy = threading.Thread(target=work)
     busy.start()
-    time.sleep(0.7)
+    wait_until(lambda: _at_work(os.getpid(), spent), what="a reader is at work")
     store.close()
-    busy.join(5)
+    busy.join(PATIENCE / 2)
     assert not busy.is_alive()
     assert failed
     assert not _readers(os.getpid()) - before
@@ -183,7 +190,7 @@ def test_a_second_writer_is_told_so(folder: Path) -> None:
     code = (
         f"from rehi.engines.oxigraph import open_graph; open_graph('oxigraph://{folder}', writable=True, base='{BASE}')"
     )
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert "DataFolderBusy: another process writes the graph" in other.stderr
     store.close()
     OxigraphStore(folder, base=BASE).close()
@@ -297,19 +304,18 @@ def test_a_killed_writer_loses_nothing_that_it_was_told_is_safe(folder: Path) ->
 
 
 PARENT = """
-import sys, threading, time
+import sys, threading
 from pathlib import Path
 from rehi.engines.oxigraph.readers import OxigraphReaders
 from rehi.ports import QueryLimits
 
 readers = OxigraphReaders(Path(sys.argv[1]), base="http://rehi.localhost")
-readers.query("ASK {}", media_type="text/csv", limits=QueryLimits())
-threading.Thread(target=readers.query, args=(sys.argv[2],), kwargs={"media_type": "text/csv", "limits": QueryLimits()}).start()
-time.sleep(0.3)
-threading.Thread(target=readers.query, args=("ASK {}",), kwargs={"media_type": "text/csv", "limits": QueryLimits()}).start()
-time.sleep(0.5)
+how = {"media_type": "text/csv", "limits": QueryLimits(seconds=1_000)}
+threading.Thread(target=readers.query, args=(sys.argv[2],), kwargs=how).start()
+while len(readers._live) < 2:  # one works for the slow query, and one answered this
+    readers.query("ASK {}", **how)
 print("ready", flush=True)
-time.sleep(60)
+threading.Event().wait()
 """
 
 
@@ -317,24 +323,22 @@ def test_readers_die_with_their_parent_idle_or_at_work(folder: Path) -> None:
     store = OxigraphStore(folder, base=BASE)
     _fill(store)
     store.close()
-    arguments = [sys.executable, "-c", PARENT, str(folder / "checkpoints"), CROSS]
+    arguments = [sys.executable, "-c", PARENT, str(folder / "checkpoints"), LONG]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "ready\n"
         readers = _readers(parent.pid)
         assert len(readers) == 2
+        wait_until(lambda: _at_work(parent.pid, {}), what="one of them is at work")
         parent.kill()
-    deadline = time.monotonic() + 5
-    while any(_runs(pid) for pid in readers) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(_runs(pid) for pid in readers)
+    _wait_for_the_end(readers)
 
 
 def test_a_reader_starts_with_little_work(folder: Path) -> None:
     OxigraphStore(folder, base=BASE).close()
     command = [sys.executable, "-P", "-X", "importtime", "-m", "rehi.engines.oxigraph.reader", str(folder), BASE]
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=PATIENCE
     ).stderr
     loaded = {line.rpartition("|")[2].strip() for line in done.splitlines()}
     assert "pyoxigraph" in loaded
@@ -371,9 +375,29 @@ def _readers(parent: int) -> set[int]:
     return {int(line.split()[0]) for line in listing.stdout.splitlines() if "rehi.engines.oxigraph.reader" in line}
 
 
+def _spent(parent: int) -> dict[int, float]:
+    """The processor time of each reader of a parent, in seconds."""
+    fields = {pid: _stat(pid) for pid in _readers(parent)}
+    return {pid: (int(f[11]) + int(f[12])) / os.sysconf("SC_CLK_TCK") for pid, f in fields.items() if f}
+
+
+def _at_work(parent: int, before: dict[int, float]) -> list[int]:
+    """The readers that have spent time on a query since then; a start takes a tenth of a second."""
+    return [pid for pid, spent in _spent(parent).items() if spent - before.get(pid, 0.5) > 0.3]
+
+
+def _wait_for_the_end(readers: set[int]) -> None:
+    wait_until(lambda: not any(map(_runs, readers)), what="the readers are dead")
+
+
 def _runs(pid: int) -> bool:
+    fields = _stat(pid)
+    return bool(fields) and fields[0] != "Z"
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process from its state on; none if there is no such process."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []

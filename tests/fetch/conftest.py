@@ -6,6 +6,7 @@ import contextlib
 import io
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from rehi.fetch import Fetcher
 from rehi.model.version import Digest
 from rehi.model.visit import Answer, Visit
 from rehi.settings import FetchSettings
+from rehi.testing.waiting import PATIENCE
 
 Reply = Callable[[socket.socket, bytes], bool | None]  # True keeps the connection open for the next request
 
@@ -61,7 +63,7 @@ class OnceServer:
             except OSError:
                 return
             with connection, contextlib.suppress(OSError):
-                connection.settimeout(5)
+                connection.settimeout(PATIENCE)
                 self.answer(connection)
 
 
@@ -134,7 +136,7 @@ class RawServer:
                     return
                 self.requests.append(request)
                 reply = self.replies.get(request.split(b" ", 2)[1].decode(), b"HTTP/1.1 404 Not Found\r\n\r\n")
-                connection.settimeout(10)
+                connection.settimeout(PATIENCE)
                 if isinstance(reply, bytes):
                     with contextlib.suppress(OSError):
                         connection.sendall(reply)
@@ -188,14 +190,14 @@ def server() -> Iterator[RawServer]:
 
 @pytest.fixture
 def settings(server: RawServer) -> FetchSettings:
-    """Loopback and the server's port allowed, and patience for seconds only."""
+    """Loopback and the server's port allowed, and patience for a busy machine; who tests it sets less."""
     return FetchSettings(
         allow_private=["127.0.0.0/8", "::1/128"],
         ports=[80, 443, server.port],
         resolve=[f"*.test=127.0.0.1:{server.port}"],
-        timeout=8.0,
-        connect_timeout=4.0,
-        stall_timeout=4.0,
+        timeout=PATIENCE / 2,
+        connect_timeout=PATIENCE / 4,
+        stall_timeout=PATIENCE / 4,
     )
 
 
@@ -224,7 +226,8 @@ def visit(settings: FetchSettings) -> Iterator[Visiting]:
             conditions = {"etag": etag, "last_modified": last_modified}
             fetcher.submit(7, url, follow=follow, max_bytes=max_bytes, cut_at=cut_at, **conditions)
             assert fetcher.in_flight == 1
-            for _ in range(200):
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
                 for key, ended in fetcher.poll(0.1):
                     assert key == 7
                     assert fetcher.in_flight == 0

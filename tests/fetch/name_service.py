@@ -49,17 +49,14 @@ def _answer(query: bytes) -> bytes:
     return head + query[12 : at + 5] + b"".join(records)
 
 
-def _serve_names() -> None:
-    service = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    service.bind(("127.0.0.1", 53))
+def _serve_names(service: socket.socket) -> None:
     while True:
         query, visitor = service.recvfrom(2_000)
         if reply := _answer(query):
             service.sendto(reply, visitor)
 
 
-def _serve_pages(address: str) -> None:
-    listener = socket.create_server((address, 80), backlog=200)
+def _serve_pages(listener: socket.socket, address: str) -> None:
     while True:
         connection, _ = listener.accept()
         with connection:
@@ -74,14 +71,17 @@ def _settle(folder: Path) -> None:
     configuration = folder / "resolv.conf"
     configuration.write_text("nameserver 127.0.0.1\n")
     subprocess.run(["mount", "--bind", str(configuration), "/etc/resolv.conf"], check=True)
-    for work, arguments in ((_serve_names, ()), (_serve_pages, (_PUBLIC,)), (_serve_pages, (_PRIVATE,))):
-        threading.Thread(target=work, args=arguments, daemon=True).start()
-    time.sleep(0.2)
+    service = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    service.bind(("127.0.0.1", 53))
+    threading.Thread(target=_serve_names, args=(service,), daemon=True).start()
+    for address in (_PUBLIC, _PRIVATE):
+        listener = socket.create_server((address, 80), backlog=200)
+        threading.Thread(target=_serve_pages, args=(listener, address), daemon=True).start()
 
 
 def main(folder: str, *hosts: str) -> None:
     _settle(Path(folder))
-    settings = FetchSettings(allow_private=["127.0.0.0/16"], timeout=6, connect_timeout=2, connections=100)
+    settings = FetchSettings(allow_private=["127.0.0.0/16"], timeout=20, connect_timeout=4, connections=100)
     visits: dict[str, list[object]] = {}
     fetcher = Fetcher[str](settings, clock=lambda: datetime.now(UTC))
     began = time.monotonic()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.errors import WrongChecksum
-from rehi.fetch.body import Body
+from rehi.fetch.body import IncomingBody
 from rehi.fetch.checksum import CHECKSUM_HEADERS, Checksums
 from tests.fetch.conftest import RawServer, Visiting
 
@@ -109,6 +109,6 @@ def test_no_header_breaks_the_reading_of_sums(name: str, value: str, data: bytes
 
 
 def test_without_such_headers_nothing_is_summed() -> None:
-    body = Body(content_encoding="", max_bytes=10, spool=None)
+    body = IncomingBody(content_encoding="", max_bytes=10, spool=None)
     assert body._checksums is None
     body.close()

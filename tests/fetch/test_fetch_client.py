@@ -19,6 +19,7 @@ from rehi.fetch import Fetcher
 from rehi.fetch.coding import accepted_codings
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
+from rehi.testing.waiting import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     from tests.fetch.conftest import RawServer, Visiting
@@ -31,7 +32,7 @@ def _ok(body: bytes, *headers: str) -> bytes:
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 
-def _drain(fetcher: Fetcher[str], count: int, *, seconds: float = 15) -> dict[str, Visit]:
+def _drain(fetcher: Fetcher[str], count: int, *, seconds: float = PATIENCE) -> dict[str, Visit]:
     ended: dict[str, Visit] = {}
     end = time.monotonic() + seconds
     while len(ended) < count and time.monotonic() < end:
@@ -49,7 +50,7 @@ def test_a_page_comes_with_its_bytes_size_and_digest(server: RawServer, visit: V
     assert ended.error is None
     assert ended.url == server.url("/")
     assert before <= ended.started_at <= datetime.now(UTC)
-    assert 0 < ended.seconds < 5
+    assert 0 < ended.seconds < PATIENCE / 2
     answer = ended.answer
     assert answer is not None
     assert (answer.status, answer.reason, answer.http_version) == (200, "OK", "1.1")
@@ -224,7 +225,7 @@ def test_error_pages_are_answers(server: RawServer, visit: Visiting) -> None:
 
 
 def test_fifty_hosts_are_visited_at_once(server: RawServer, fetcher: Fetcher[str]) -> None:
-    barrier = threading.Barrier(50, timeout=8)  # no answer goes out before all fifty requests are in
+    barrier = threading.Barrier(50, timeout=PATIENCE)  # no answer goes out before all fifty requests are in
 
     def together(connection: socket.socket, request: bytes) -> None:
         barrier.wait()
@@ -262,8 +263,8 @@ def test_a_waiting_poll_is_woken_from_another_thread(fetcher: Fetcher[str]) -> N
     timer = threading.Timer(0.1, fetcher.wakeup)
     timer.start()
     began = time.monotonic()
-    assert fetcher.poll(10) == []
-    assert time.monotonic() - began < 3
+    assert fetcher.poll(PATIENCE) == []
+    assert time.monotonic() - began < PATIENCE / 2
     timer.join()
 
 
@@ -272,15 +273,15 @@ def test_a_poll_waits_no_longer_than_told(server: RawServer, fetcher: Fetcher[st
     fetcher.submit("slow", server.url("/"))
     began = time.monotonic()
     assert fetcher.poll(0.2) == []
-    assert 0.1 < time.monotonic() - began < 2
+    assert 0.1 < time.monotonic() - began < PATIENCE / 4
 
 
 def test_closing_breaks_off_what_is_under_way(server: RawServer, settings: FetchSettings) -> None:
     server.replies["/"] = server.endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65_536)
     fetcher = Fetcher[str](settings, clock=lambda: datetime.now(UTC))
     fetcher.submit("endless", server.url("/"))
-    fetcher.poll(0.2)
+    wait_until(lambda: fetcher.poll(0.02) or server.requests, what="the visit is under way")
     fetcher.close()
     fetcher.close()
     fetcher.wakeup()
-    assert server.broken_off.wait(5)
+    assert server.broken_off.wait(PATIENCE)

@@ -15,6 +15,7 @@ from rehi.errors import TimedOut
 from rehi.fetch import Fetcher
 from rehi.fetch.body import IN_MEMORY
 from rehi.settings import FetchSettings
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.fetch.conftest import RawServer, Visiting, now
 
 # A process of its own, so that it does not take the visitor's turn. Hosts of 127.1.0.0/16 take requests and say nothing.
@@ -64,17 +65,19 @@ def crowd() -> Iterator[tuple[int, int]]:
 
 
 def _settings(*ports: int) -> FetchSettings:
-    return FetchSettings(allow_private=["127.0.0.0/8"], ports=list(ports), connections=1000, timeout=60)
+    return FetchSettings(
+        allow_private=["127.0.0.0/8"], ports=list(ports), connections=1000, timeout=PATIENCE, connect_timeout=PATIENCE
+    )
 
 
-def _visit_all(fetcher: Fetcher[str], port: int, hosts: list[str], pages: int) -> float:
-    """The pages a second, each host being asked for one at a time until it has given its share."""
+def _visit_all(fetcher: Fetcher[str], port: int, hosts: list[str], pages: int) -> tuple[float, float]:
+    """The seconds that went by and those of the processor, each host being asked for one page at a time."""
     left = dict.fromkeys(hosts, pages)
-    done, began = 0, time.monotonic()
+    done, began, spent = 0, time.monotonic(), time.process_time()
     for host in hosts:
         fetcher.submit(host, f"http://{host}:{port}/")
     while done < pages * len(hosts):
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < PATIENCE
         for host, ended in fetcher.poll(1):
             assert ended.answer is not None, ended.error
             ended.answer.body.close()
@@ -82,7 +85,7 @@ def _visit_all(fetcher: Fetcher[str], port: int, hosts: list[str], pages: int) -
             left[host] -= 1
             if left[host]:
                 fetcher.submit(host, f"http://{host}:{port}/{left[host]}")
-    return done / (time.monotonic() - began)
+    return time.monotonic() - began, time.process_time() - spent
 
 
 def test_hosts_that_hang_do_not_slow_the_others(crowd: tuple[int, int]) -> None:
@@ -92,15 +95,20 @@ def test_hosts_that_hang_do_not_slow_the_others(crowd: tuple[int, int]) -> None:
     with Fetcher[str](_settings(port), clock=now) as alone, Fetcher[str](_settings(port), clock=now) as beside:
         for host in hanging:
             beside.submit(host, f"http://{host}:{port}/")
-        # In turns and the best of each, for neighbours on the machine disturb both: a slow-down that is real stays.
-        best_alone = best_beside = 0.0
+        # In turns and the best of each, for neighbours on the machine disturb both: a slow-down that is real stays. They
+        # disturb the work of the processor less than the time that goes by, which only may not double.
+        by_itself, by_others = [], []
         for _ in range(15):
-            best_alone = max(best_alone, _visit_all(alone, port, well, 4))
-            best_beside = max(best_beside, _visit_all(beside, port, well, 4))
-            if best_beside > 0.9 * best_alone:
+            by_itself.append(_visit_all(alone, port, well, 4))
+            by_others.append(_visit_all(beside, port, well, 4))
+            (wall_alone, work_alone), (wall, work) = (
+                map(min, zip(*times, strict=True)) for times in (by_itself, by_others)
+            )
+            if work < 1.1 * work_alone and wall < 2 * wall_alone:
                 break
         assert beside.in_flight == len(hanging)
-        assert best_beside > 0.9 * best_alone
+        assert work < 1.1 * work_alone
+        assert wall < 2 * wall_alone
 
 
 def test_a_thousand_hosts_are_visited_at_once(crowd: tuple[int, int]) -> None:
@@ -128,7 +136,7 @@ def test_visits_that_are_broken_off_are_forgotten(server: RawServer, fetcher: Fe
     fetcher.submit("bad unknown", "http://there-is-no-such-host.invalid/")
     aborted = fetcher.abort(lambda key: key.startswith("bad"))
     assert sorted(aborted) == ["bad endless", "bad refused", "bad unknown"]
-    assert server.broken_off.wait(5)
+    assert server.broken_off.wait(PATIENCE)
     assert fetcher.abort(lambda key: key.startswith("bad")) == []
     ended = []
     while fetcher.in_flight:
@@ -142,19 +150,15 @@ def test_visits_that_are_broken_off_are_forgotten(server: RawServer, fetcher: Fe
 def test_breaking_off_gives_everything_back(server: RawServer, fetcher: Fetcher[int]) -> None:
     server.replies["/"] = server.endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65_536)
     before = len(list(Path("/proc/self/fd").iterdir()))
-    for _ in range(3):
+    for round_ in range(3):
         for number in range(5):
             fetcher.submit(number, server.url("/"), max_bytes=10**12)
-        end = time.monotonic() + 0.2
-        while time.monotonic() < end:
+        while len(server.requests) < 5 * (round_ + 1):
             assert fetcher.poll(0.05) == []
         assert sorted(fetcher.abort(lambda _: True)) == [0, 1, 2, 3, 4]
         assert fetcher.in_flight == 0
-    for _ in range(50):  # the server's ends of the connections are in this process, too
-        if len(list(Path("/proc/self/fd").iterdir())) <= before:
-            break
-        time.sleep(0.1)
-    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+    # The server's ends of the connections are in this process, too.
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= before, what="all connections are closed")
 
 
 def _memory() -> int:
@@ -188,7 +192,7 @@ def test_eighty_megabytes_take_the_memory_of_one(server: RawServer, visit: Visit
     except OSError:
         pytest.skip("the peak of the memory can't be reset on this system")
     before = _memory()
-    ended = visit(server.url("/"), timeout=30.0)
+    ended = visit(server.url("/"), timeout=PATIENCE)
     assert ended.answer is not None, ended.error
     assert ended.answer.size == len(block) * 1_280 > 80_000_000
     assert _memory() - before < IN_MEMORY + 10_000_000
@@ -200,14 +204,13 @@ def test_a_spooled_body_has_no_name_that_could_be_left_behind(
     server.replies["/"] = server.endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65_536)
     with Fetcher[str](settings, clock=now, spool=tmp_path) as fetcher:
         fetcher.submit("endless", server.url("/"))
-        spooled: list[str] = []
-        for _ in range(50):
+
+        def spooled_files() -> list[str]:
             fetcher.poll(0.02)
             links = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-            spooled = [link for link in links if link.startswith(str(tmp_path))]
-            if spooled:
-                break
-        assert spooled
+            return [link for link in links if link.startswith(str(tmp_path))]
+
+        spooled = wait_until(spooled_files, what="the body is in a file")
         assert spooled[0].endswith("(deleted)")
         assert list(tmp_path.iterdir()) == []
 
@@ -222,4 +225,4 @@ def test_a_visit_that_hangs_ends_when_its_time_is_over(crowd: tuple[int, int]) -
         while fetcher.in_flight:
             kinds |= {type(ended.error) for _, ended in fetcher.poll(5)}
         assert kinds == {TimedOut}
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < PATIENCE / 4

@@ -10,6 +10,7 @@ import pytest
 from rehi.errors import TooLarge, Truncated
 from rehi.fetch import Fetcher
 from rehi.settings import FetchSettings
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.fetch.conftest import RawServer, Visiting, now
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -26,7 +27,7 @@ def test_a_long_body_is_cut_on_the_wire(server: RawServer, visit: Visiting, head
     assert body == (b"0123456789" * 52_000)[: 500 * 1024]
     assert answer.size == len(body)
     assert answer.digest == f"sha256:{hashlib.sha256(body).hexdigest()}"
-    assert server.broken_off.wait(5)
+    assert server.broken_off.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("size", [0, 9, 10])
@@ -65,7 +66,7 @@ def test_the_next_visit_is_not_cut(server: RawServer, settings: FetchSettings) -
     with Fetcher[str](settings, clock=now) as fetcher:
         for cut_at in (5, None):
             fetcher.submit("page", server.url("/"), cut_at=cut_at)
-            for _, ended in fetcher.poll(5):
+            for _, ended in wait_until(lambda: fetcher.poll(1), what="the visit ends"):
                 assert ended.answer is not None, ended.error
                 sizes.append(ended.answer.size)
                 ended.answer.body.close()

@@ -19,6 +19,7 @@ from rehi.fetch import Fetcher
 from rehi.fetch.trust import certificates
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings, HostSettings
+from rehi.testing.waiting import PATIENCE, wait_until
 
 BODY = b"Tere, maailm! " * 5_000
 
@@ -47,16 +48,17 @@ class Http2Server:
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
 
     def _wait_until_it_listens(self) -> None:
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            except OSError:
-                threading.Event().wait(0.02)
-        raise AssertionError("the server did not start")
+        wait_until(self._listens, what="the server listens")
+
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE).close()
+        except OSError:
+            return False
+        return True
 
     def _run(self) -> None:
         from hypercorn.asyncio import serve
@@ -99,7 +101,8 @@ def _visit(server: Http2Server, paths: list[str], *, connections: int, **submitt
     settings = FetchSettings(
         allow_private=["127.0.0.0/8"],
         resolve=[f"*.test=127.0.0.1:{server.port}"],
-        timeout=8,
+        timeout=PATIENCE,
+        connect_timeout=PATIENCE,
         hosts=[HostSettings(match="www.rehemaa.test", connections=connections)],
     )
     server.versions.clear()

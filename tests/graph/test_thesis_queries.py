@@ -193,7 +193,7 @@ def test_the_names_on_a_page_are_those_that_it_mentions(store: OxigraphStore) ->
 
 def test_all_of_a_kind_are_listed_each_mention_once(store: OxigraphStore) -> None:
     solutions = rows(store, ALL_PLACES)
-    expected = sum(key.kind is NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
+    expected = sum(key.kind == NameKind.PLACE for i in range(DOCUMENTS) for key in resource(i).mentions)
     assert len(solutions) == expected
     assert solutions == sorted(solutions, key=lambda row: (row["name"], row["webpage"]))
 
@@ -220,7 +220,7 @@ def test_a_question_about_one_thing_is_answered_at_once(
         times.append(time.perf_counter() - began)
     record_property("milliseconds", round(min(times) * 1000, 2))
     print(f"{min(times) * 1000:.2f} ms")
-    assert min(times) < 2  # `make bench NAME=query` holds it to 0.1 s, on a machine that does nothing else
+    assert min(times) < 10  # `make bench NAME=query` holds it to 0.1 s, on a machine that does nothing else
 
 
 def test_what_a_document_no_longer_mentions_is_gone(store: OxigraphStore) -> None:

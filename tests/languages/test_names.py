@@ -13,6 +13,7 @@ from rehi.builtin import BUILTIN
 from rehi.languages import language
 from rehi.languages.kinds import NameKind
 from rehi.model.document import Mention
+from rehi.testing.waiting import PATIENCE
 
 P, O, L = NameKind.PERSON, NameKind.ORGANISATION, NameKind.PLACE  # noqa: E741
 
@@ -106,7 +107,7 @@ def test_a_family_name_alone_is_found_again_in_any_case() -> None:
     ],
 )
 def test_people_have_given_and_family_names(code: str, text: str, given_name: str, family: str) -> None:
-    people = [mention for mention in names(code, text) if mention.kind is NameKind.PERSON]
+    people = [mention for mention in names(code, text) if mention.kind == NameKind.PERSON]
     assert [(mention.given, mention.family) for mention in people] == [(given_name, family)]
 
 
@@ -126,7 +127,7 @@ def test_a_month_is_no_place() -> None:
 
 def test_a_name_across_a_line_break_is_whole() -> None:
     text = "Raamatukogu avamisel peeti kõnesid ja sellele vaatas pealt ka Katrin\nPaio, kes oli tulnud linnast."
-    people = [mention for mention in names("et", text) if mention.kind is NameKind.PERSON]
+    people = [mention for mention in names("et", text) if mention.kind == NameKind.PERSON]
     assert [(mention.surface, mention.name) for mention in people] == [("Katrin\nPaio", "Katrin Paio")]
 
 
@@ -165,7 +166,7 @@ def test_estonian_needs_no_import_of_the_whole_estnltk_also_in_a_fresh_process()
         "import sys; from rehi.languages import language; "
         "print([m.name for m in language('et').mentions('Eile tuli Katrin Paio.')], 'estnltk' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout.strip() == "['Katrin Paio'] False"
 
 

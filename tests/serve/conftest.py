@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from rehi.app import House
 from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import load_settings
+from rehi.testing.waiting import PATIENCE
 from tests.conftest import Harvested
 from tests.serve.kept_web import KeptWeb, kept_web
 
@@ -65,7 +66,7 @@ def ask_at(address: str) -> Ask:
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         request = urllib.request.Request(address.rstrip("/") + path, data=body, headers=names, method=method)
         try:
-            with opener.open(request, timeout=30) as answer:
+            with opener.open(request, timeout=PATIENCE) as answer:
                 return Reply(answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read())
         except urllib.error.HTTPError as error:
             with error:
@@ -120,6 +121,7 @@ def browser() -> Iterator[Browser]:
         absent = pytest.fail if os.environ.get("CI") else pytest.skip
         absent("there is no Chromium on this machine")
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE * 1_000)
         running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield running
         running.close()

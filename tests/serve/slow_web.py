@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rehi.app import House
 from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings
+from rehi.testing.waiting import wait_until
 from rehi.testing.world import World, WorldServer
 from rehi.testing.world.hosts import Host, Trap
 from rehi.testing.world.replies import Misbehaviour, Step, Wait, head
 from tests.conftest import settings_for
 
 SLOW = "pikk.rehemaa.test"
-SECONDS = 0.25  # that each page takes
 ROBOTS = b"User-agent: *\nDisallow: /<script>alert(1)</script>\nDisallow: /\x1b[31mpunane\n"
+
+
+@dataclass(slots=True)
+class Pace:
+    """How many seconds each page takes; a test may change it while the web is served."""
+
+    seconds: float = 0.25
+
+
+PACE = Pace()
+
+
+@contextmanager
+def at_pace(seconds: float) -> Iterator[None]:
+    """Each page takes so many seconds, until this ends."""
+    before, PACE.seconds = PACE.seconds, seconds
+    try:
+        yield
+    finally:
+        PACE.seconds = before
 
 
 def _page(number: int) -> Misbehaviour:
@@ -26,7 +47,7 @@ def _page(number: int) -> Misbehaviour:
 
     def steps() -> Iterator[Step]:
         yield head(200, "text/html; charset=utf-8", ("Content-Length", str(len(body))))
-        yield Wait(SECONDS)
+        yield Wait(PACE.seconds)
         yield body
 
     return Misbehaviour(steps)
@@ -73,14 +94,11 @@ def write_config(folder: Path, settings: Settings) -> Path:
     return config
 
 
-def wait_for(true: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Wait until it is so, and not for ever."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.05)
+def wait_for_peace(server: WorldServer, seconds: float) -> float:
+    """Wait until the slow host was not asked for anything in so many seconds; return when it was asked last."""
 
+    def last() -> float:
+        return max(seen.at for seen in server.requests if seen.host == SLOW)
 
-def asked_after(server: WorldServer, moment: float) -> list[float]:
-    """How long after a moment the slow host was still asked for something."""
-    return [seen.at - moment for seen in server.requests if seen.host == SLOW and seen.at > moment]
+    wait_until(lambda: time.monotonic() - last() > seconds, what="the host is left in peace", pause=0.05)
+    return last()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from urllib.parse import quote
 
 import pytest
 
+from rehi.testing.waiting import wait_until
 from tests.conftest import Harvested
 from tests.serve.conftest import Ask
 
@@ -98,12 +98,9 @@ def test_a_list_that_is_uploaded_is_taken_in_and_harvested(ask: Ask, harvested: 
     body, kind = form("lugemist.txt", "\n".join(urls).encode())
     answer = ask("/api/sources", body=body, Content_Type=kind)
     assert answer.status == 201, answer.text
-    for _ in range(100):
-        source = ask(f"/api/sources/{answer.json['id']}").json
-        if source["state"] == "done":
-            break
-        time.sleep(0.1)
-    assert source["counts"]["accepted"] == 3
+    address = f"/api/sources/{answer.json['id']}"
+    wait_until(lambda: ask(address).json["state"] == "done", what="the source is taken in", pause=0.1)
+    assert ask(address).json["counts"]["accepted"] == 3
     assert ask("/api/sources", body=body, Content_Type=kind).status == 409
 
 

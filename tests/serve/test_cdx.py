@@ -110,7 +110,7 @@ def test_a_url_is_one_word(ask_kept: Ask) -> None:
     "query",
     [
         "", "url=", f"url={PAGE}&output=xml", f"url={PAGE}&fl=nothing", f"url={PAGE}&limit=many", f"url={PAGE}&from=soon",
-        f"url={PAGE}&filter=statuscode", f"url={PAGE}&filter=digest:(a%2B)%2B", f"url={PAGE}&matchType=any",
+        f"url={PAGE}&filter=statuscode", f"url={PAGE}&filter=digest:(a%2B", f"url={PAGE}&matchType=any",
         f"url={PAGE}&resumeKey=xyz", f"url={PAGE}&collapse=nothing", "url=%5B&matchType=host", f"url={PAGE}&offset=-1",
     ],
 )  # fmt: skip

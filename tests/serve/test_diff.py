@@ -112,7 +112,7 @@ def test_the_page_needs_no_script(browser: Browser, at: str) -> None:
 
 def test_names_come_by_themselves_and_versions_can_be_opened(here: Page) -> None:
     here.goto(path(PAGE, **{"from": "1"}))
-    expect(here.locator("#names")).to_contain_text("Katrin Paio", timeout=20_000)
+    expect(here.locator("#names")).to_contain_text("Katrin Paio")
     expect(here.locator("#bar rect")).to_have_count(2)
     targets = [link.get_attribute("href") for link in here.locator(".sides a").all()]
     answers = [here.request.get(target or "") for target in targets]

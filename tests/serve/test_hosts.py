@@ -15,12 +15,13 @@ from rehi.model.listing import DocumentFilter
 from rehi.model.listing import Page as Part
 from rehi.serve import running
 from rehi.service import Service
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.cli.here import rehi
 from tests.serve.conftest import Ask
-from tests.serve.slow_web import SLOW, asked_after, slow_settings, slow_urls, slow_web, wait_for
+from tests.serve.slow_web import PACE, SLOW, at_pace, slow_settings, slow_urls, slow_web, wait_for_peace
 
-AT_ONCE = 1.5  # seconds
-A_WHILE = 0.8  # seconds in which the slow host would be asked twice
+SLOWLY = 0.8  # seconds that each page takes while orders are given
+A_WHILE = 2.0  # seconds in which the slow host would be asked twice
 HOST = "www.rehemaa.test"
 
 
@@ -156,13 +157,13 @@ def test_wrong_hours_are_explained_on_a_page(page: Page) -> None:
 
 def test_a_host_is_left_alone_at_once_and_visited_again(browser: Browser, tmp_path: Path) -> None:
     """Ordered on the page, on the command line and by REST, measured at the host."""
-    with slow_web(pages=24) as server:
+    with slow_web(pages=24) as server, at_pace(SLOWLY):
         settings = slow_settings(tmp_path, server, slow_urls(server))
         with House(settings) as house:
             service = Service(house)
             service.start()
             with running(house, service, port=0) as address, browser.new_context(base_url=address) as context:
-                wait_for(lambda: server.counts[SLOW] >= 5)
+                wait_until(lambda: server.counts[SLOW] >= 5, what="a few pages are visited")
                 page = context.new_page()
                 page.goto(f"/hosts/{SLOW}")
                 page.get_by_label("Reason").fill("<i>they asked</i>")
@@ -170,28 +171,30 @@ def test_a_host_is_left_alone_at_once_and_visited_again(browser: Browser, tmp_pa
                 left_at = time.monotonic()
                 expect(page.locator("[id^=state-]")).to_contain_text("Left alone by order: <i>they asked</i>")
                 expect(page.locator("pre")).to_contain_text("Disallow: /<script>alert(1)</script>")
-                time.sleep(AT_ONCE + A_WHILE)
-                assert [late for late in asked_after(server, left_at) if late > AT_ONCE] == []
+                assert wait_for_peace(server, A_WHILE) - left_at < PATIENCE / 4
 
                 seen = server.counts[SLOW]
                 again = rehi("host", SLOW, "--visit-again", data=settings.data)
                 assert again.returncode == 0, again.stderr
-                wait_for(lambda: server.counts[SLOW] >= seen + 3)
+                wait_until(lambda: server.counts[SLOW] >= seen + 3, what="it is visited again")
 
                 left = rehi("host", f"http://{SLOW}/leht/1", "--leave-alone", "--why", "rahu", data=settings.data)
                 left_at = time.monotonic()
                 assert "left alone by order: rahu" in left.stdout
                 assert "\x1b" not in left.stdout
-                time.sleep(AT_ONCE + A_WHILE)
-                assert [late for late in asked_after(server, left_at) if late > AT_ONCE] == []
+                assert wait_for_peace(server, A_WHILE) - left_at < PATIENCE / 4
                 rows, _ = house.catalogue.documents(DocumentFilter(), Part(limit=100))
                 assert any(row.state == "waiting" for row in rows), "it was over before it could be tried"
 
+                PACE.seconds = 0.05
                 page.reload()
                 page.get_by_role("button", name="Visit it again").click()
                 expect(page.get_by_role("button", name="Leave it alone")).to_be_visible()
-                wait_for(lambda: house.catalogue.totals(now=service.house.catalogue.clock()).documents == 24)
-                expect(page.locator("[id^=visits-] tbody tr")).to_have_count(20, timeout=10_000)  # by itself
+                wait_until(
+                    lambda: house.catalogue.totals(now=service.house.catalogue.clock()).documents == 24,
+                    what="all pages are read",
+                )
+                expect(page.locator("[id^=visits-] tbody tr")).to_have_count(20)  # by itself
             service.stop()
             rows, _ = house.catalogue.documents(DocumentFilter(), Part(limit=100))
             assert [row.state for row in rows] == ["new"] * 24

@@ -21,8 +21,8 @@ def test_a_log_is_uploaded_started_and_its_numbers_come_alive(page: Page, harves
     expect(page.get_by_role("heading", name="brauserist.txt")).to_be_visible()
     expect(page.locator("[data-value=state]")).to_have_text("waiting")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator("[data-value=state]")).to_have_text("done", timeout=15_000)
-    expect(page.locator("[data-value='counts.accepted']")).to_have_text("5", timeout=15_000)
+    expect(page.locator("[data-value=state]")).to_have_text("done")
+    expect(page.locator("[data-value='counts.accepted']")).to_have_text("5")
 
 
 def test_a_document_shows_its_names_and_marks_them_in_its_text(page: Page) -> None:

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from rehi.serve.replay import archived_headers
+from rehi.testing.waiting import PATIENCE
 from tests.kept import Keeper, at
 from tests.serve.conftest import Ask
 from tests.serve.kept_web import (
@@ -192,7 +193,7 @@ def test_the_same_page_without_the_policy_would_read_everything(browser: Browser
         page = context.new_page()
         page.route("**/web/**", unguarded)
         page.goto(f"{kept.address}web/{STAMP}/{EVIL}")
-        page.wait_for_function("document.title.startsWith('read ')", timeout=5_000)
+        page.wait_for_function("document.title.startsWith('read ')", timeout=PATIENCE * 1_000)
 
 
 def test_bytes_that_were_dropped_are_gone_and_still_known(kept: KeptWeb, ask_kept: Ask) -> None:

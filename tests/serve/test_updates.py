@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from rehi.model.update import Update, UpdateKind, UpdateState
 from rehi.serve import running
 from rehi.serve.updates_chart import HEIGHT, draw_columns
 from rehi.service import Service
+from rehi.testing.waiting import wait_until
 from rehi.testing.world import WorldServer
 from tests.serve.conftest import Ask, ask_at
 from tests.serve.slow_web import slow_settings, slow_web
@@ -52,20 +52,15 @@ def own(own_address: str) -> Ask:
 
 
 def until_done(ask: Ask, update_id: int) -> dict[str, object]:
-    for _ in range(200):
+    def ended() -> dict[str, object] | None:
         (row,) = [row for row in ask("/api/updates").json["updates"] if row["id"] == update_id]
-        if row["state"] != "running":
-            return dict(row)
-        time.sleep(0.1)
-    raise AssertionError("the update did not end")
+        return dict(row) if row["state"] != "running" else None
+
+    return wait_until(ended, what="the update has ended", pause=0.1) or {}
 
 
 def until_visited(ask: Ask, number: int) -> None:
-    for _ in range(200):
-        if ask("/api/status").json["totals"]["visits"] >= number:
-            return
-        time.sleep(0.1)
-    raise AssertionError("the pages were not visited")
+    wait_until(lambda: ask("/api/status").json["totals"]["visits"] >= number, what="the pages are visited", pause=0.1)
 
 
 def order(ask: Ask, given: object) -> tuple[int, dict[str, object]]:
@@ -132,7 +127,7 @@ def test_the_button_and_the_numbers_that_come_alive(browser: Browser, own_addres
         page.get_by_role("button", name="Update everything now").click()
         expect(rows).to_have_count(before + 1)
         expect(rows.first).to_contain_text("ordered")
-        expect(rows.first).to_contain_text("done", timeout=15_000)  # without a reload
+        expect(rows.first).to_contain_text("done")  # without a reload
         expect(page.locator(".picture rect.unchanged").first).to_be_attached()
         assert page.evaluate("getComputedStyle(document.querySelector('.picture rect')).fill") != "rgb(0, 0, 0)"
 

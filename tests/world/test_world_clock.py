@@ -8,12 +8,13 @@ from datetime import timedelta
 
 import pytest
 
+from rehi.testing.waiting import PATIENCE
 from rehi.testing.world import START, World, WorldClock, WorldServer
 from rehi.testing.world.hosts import Validators
 
 
 def ask(server: WorldServer, host: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE)
     try:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request("GET", path, headers={"Host": host, **named})
@@ -24,7 +25,7 @@ def ask(server: WorldServer, host: str, path: str, **headers: str) -> tuple[int,
 
 
 def tell(server: WorldServer, commands: object) -> tuple[int, dict[str, object]]:
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE)
     try:
         connection.request("POST", "/_clock", body=json.dumps(commands), headers={"Host": "clock.rehemaa.test"})
         answer = connection.getresponse()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from rehi.errors import RecordDamaged
+from rehi.zstd import zstd_module
 
 SPAN = 256  # versions from one that is stored whole to the next
 RADIX = 4
@@ -35,8 +36,7 @@ def base_step(step: int, *, large: bool) -> int:
 
 def encode(content: bytes, *, base: bytes) -> bytes:
     """Return the content as one zstd frame with its size and a checksum; only with the same base can it be decoded."""
-    from backports import zstd
-
+    zstd = zstd_module()
     total = len(base) + len(content)
     parameter = zstd.CompressionParameter
     options: dict[int, int] = {
@@ -46,19 +46,19 @@ def encode(content: bytes, *, base: bytes) -> bytes:
         parameter.ldm_min_match: MATCH,
         parameter.checksum_flag: 1,
     }
-    return zstd.compress(content, options=options, zstd_dict=_prefix(base))
+    frame: bytes = zstd.compress(content, options=options, zstd_dict=_prefix(base))
+    return frame
 
 
 def decode(packed: bytes, *, base: bytes) -> bytes:
     """Return the content of a frame; RecordDamaged if the frame or its base is not as it was."""
-    from backports import zstd
-
+    zstd = zstd_module()
     try:
         size = zstd.get_frame_info(packed).decompressed_size
         if size is None or size > MOST:
             raise RecordDamaged(f"a delta says that it holds {size} bytes")
         frame = zstd.ZstdDecompressor(zstd_dict=_prefix(base))
-        content = frame.decompress(packed, max_length=size + 1)
+        content: bytes = frame.decompress(packed, max_length=size + 1)
         if not frame.eof:  # the checksum comes after the last byte
             content += frame.decompress(b"", max_length=1)
     except (zstd.ZstdError, EOFError, ValueError) as error:
@@ -70,6 +70,5 @@ def decode(packed: bytes, *, base: bytes) -> bytes:
 
 def _prefix(base: bytes) -> Any:
     """Return the base as zstd's prefix; None if it has less than 8 bytes, which zstd does not take."""
-    from backports import zstd
-
+    zstd = zstd_module()
     return zstd.ZstdDict(base, is_raw=True).as_prefix if len(base) >= 8 else None

@@ -9,24 +9,22 @@ from rehi.archive.delta import LARGE, MOST, SPAN, base_step, encode
 from rehi.archive.exchange import Exchange
 from rehi.archive.record import DELTA
 from rehi.errors import ArchiveError, RecordDamaged
+from rehi.model.media import by_name
 from rehi.model.version import RecordRef
 from rehi.model.visit import Answer
 from rehi.ports import Shelf
 
 PAYS = 0.7  # of the room of a whole record: a delta that takes more is not worth the chain
-_PACKED = ("image/", "audio/", "video/", "font/")  # kinds that are compressed already: all of the file is different
-_PLAIN = ("image/svg", "image/bmp", "image/x-ms-bmp", "audio/x-mpegurl")
-_PACKED_TYPES = frozenset(
-    f"application/{name}"
-    for name in ("zip", "gzip", "x-gzip", "x-7z-compressed", "x-bzip2", "x-xz", "zstd", "vnd.rar", "epub+zip")
-)
 
 
 def delta_may_pay(answer: Answer) -> bool:
-    """Whether an answer may become smaller as a delta, by its media type and size."""
-    media_type = answer.header("content-type").partition(";")[0].strip().lower()
-    packed = media_type in _PACKED_TYPES or (media_type.startswith(_PACKED) and not media_type.startswith(_PLAIN))
-    return not packed and 0 < answer.size < MOST
+    """Whether an answer may become smaller as a delta, by its media type and size.
+
+    Of a compressed file everything is different, but an office document or a book is compressed part by part, and most
+    parts stay as they are.
+    """
+    row = by_name(answer.header("content-type"))
+    return (row.has_words or not row.is_compressed) and 0 < answer.size < MOST
 
 
 def write_delta(shelf: Shelf, exchange: Exchange, *, base: RecordRef) -> bytes | None:

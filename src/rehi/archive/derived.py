@@ -83,12 +83,13 @@ class DerivedFiles:
     def seal(self, *, began_before: datetime | None = None) -> None:
         """Let others see what was kept: the open file is closed, if it is that old, and all closed ones are brought away."""
         self._files.close(began_before=began_before)
-        if self._files.rolled != self._sealed_at:
-            self._sealed_at = self._files.rolled
+        rolled = self._files.rolled
+        if rolled != self._sealed_at:
             self._shelf.sync()
             for file, _ in self._files.finished():
                 if not self._shelf.is_sealed(file):
                     self._shelf.seal(file)
+            self._sealed_at = rolled  # only now: a place that can't be listed is asked again
 
     def sync(self) -> None:
         """Bring all that was kept to disk for good."""

@@ -21,10 +21,10 @@ from rehi.archive.record import (
     warc_date,
 )
 from rehi.errors import ArchiveError, RecordDamaged
+from rehi.model.http import NOT_MODIFIED
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, Visit
 
-NOT_MODIFIED = 304
 SMALL = 262_144  # bytes of a body that is handled in one piece
 DELTA_TYPE = "application/vnd.rehi.delta+zstd"
 _CHANGED = "a body changed between its visit and the archive"

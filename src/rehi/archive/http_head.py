@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from rehi.errors import ArchiveError, RecordDamaged
@@ -16,6 +16,13 @@ ORIGINAL = "X-Archive-Orig-"  # what other archives put before a header that no 
 _CODINGS = frozenset({"transfer-encoding", "content-encoding"})
 _BREAKS = re.compile(r"[\r\n\x00]+")
 _STATUS = re.compile(rb"HTTP/(\d(?:\.\d)?) +(\d{3})(?: +(.*))?", re.DOTALL)
+
+
+class LineReader(Protocol):
+    """What lines can be read from."""
+
+    def readline(self, limit: int, /) -> bytes:
+        """Return the next line with its end, or the part of it that is within the limit; nothing at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +66,23 @@ def write_head(head: HttpHead, *, size: int | None) -> bytes:
     return _encode(f"HTTP/{spelling} {head.status:03}{reason}", _describing(head.headers, size))
 
 
-def read_http_head(stream: BinaryIO, length: int) -> tuple[HttpHead, int]:
+def read_http_head(stream: LineReader, length: int) -> tuple[HttpHead, int]:
     """Read the head at the start of a block; return it and its length in bytes."""
-    limit = min(length, MAX_HEAD)
+    raw = read_head_lines(stream, min(length, MAX_HEAD))
+    if len(raw) == MAX_HEAD < length and not raw.endswith((b"\n\n", b"\n\r\n")):
+        raise RecordDamaged("a record's HTTP head has no end")
+    return _parse(raw), len(raw)
+
+
+def read_head_lines(stream: LineReader, limit: int) -> bytes:
+    """Read the lines up to the empty one, or to the limit."""
     raw = bytearray()
     while len(raw) < limit:
         line = stream.readline(limit - len(raw))
         raw += line
-        if line.strip(b"\r\n") == b"":
+        if not line.strip(b"\r\n"):
             break
-    else:
-        if length > MAX_HEAD:
-            raise RecordDamaged("a record's HTTP head has no end")
-    return _parse(bytes(raw)), len(raw)
+    return bytes(raw)
 
 
 def _spelling(answer: Answer) -> str:

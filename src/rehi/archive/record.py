@@ -13,6 +13,7 @@ from itertools import chain
 from typing import BinaryIO
 from uuid import NAMESPACE_URL
 
+from rehi.archive.http_head import LineReader
 from rehi.archive.member import CHUNK, compress, pack
 from rehi.archive.stored import pack_stored
 from rehi.errors import RecordDamaged
@@ -191,6 +192,11 @@ def read_fields(stream: BinaryIO) -> RecordFields:
     """Read the fields of the record that begins here; the stream is at the start of its block then."""
     if not stream.readline(64).startswith(b"WARC/1."):
         raise RecordDamaged("there is no WARC record at this place")
+    return RecordFields(tuple(read_named_fields(stream)))
+
+
+def read_named_fields(stream: LineReader) -> list[tuple[str, str]]:
+    """Read the lines after a record's first one, up to the empty line; RecordDamaged if they are no fields."""
     left = MAX_FIELDS
     fields: list[tuple[str, str]] = []
     while left > 0:
@@ -198,7 +204,7 @@ def read_fields(stream: BinaryIO) -> RecordFields:
         left -= len(line)
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         if not text and line:
-            return RecordFields(tuple(fields))
+            return fields
         if text[:1] in (" ", "\t") and fields:
             fields[-1] = (fields[-1][0], f"{fields[-1][1]} {text.strip()}")
             continue

@@ -1,4 +1,4 @@
-"""A tombstone: a record of bodies that were dropped on purpose, so that a rebuilt catalogue does not bring them back.
+"""A tombstone: a record of bodies that were pruned, so that a rebuilt catalogue does not bring them back.
 
 The bytes leave their files later, when those are compacted. A ``metadata`` record lists digests, each with its rule, how
 many versions had the bytes, and the first few of them. The tombstones of one decision lie in a file of their own, which
@@ -18,7 +18,7 @@ import orjson
 from rehi.archive.record import RecordFields, block_fields, record_id, warc_date, write_record
 from rehi.archive.walk import SUFFIX, DamagedPart, Walk, WholeRecord
 from rehi.errors import RecordDamaged
-from rehi.model.retention import Buried, Place
+from rehi.model.retention import PrunedBody, PrunedVersion
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Shelf
 
@@ -29,10 +29,10 @@ _PREFIX = "dropped-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """Bodies that were dropped together."""
+    """Bodies that were pruned together."""
 
     at: datetime
-    buried: tuple[Buried, ...]
+    bodies: tuple[PrunedBody, ...]
 
 
 def is_tombstone(fields: RecordFields) -> bool:
@@ -45,14 +45,16 @@ def read_tombstone(record: WholeRecord) -> Tombstone:
     ref = record.ref
     try:
         facts = orjson.loads(record.block)
-        return Tombstone(at=_moment(facts["at"]), buried=tuple(_to_buried(entry) for entry in facts["dropped"]))
+        return Tombstone(at=_moment(facts["at"]), bodies=tuple(_to_body(entry) for entry in facts["dropped"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordDamaged(f"{ref.file}:{ref.offset}: it does not say what was dropped") from error
 
 
-def write_tombstones(shelf: Shelf, buried: Iterable[Buried], *, at: datetime, worker: str, software: str) -> str | None:
+def write_tombstones(
+    shelf: Shelf, bodies: Iterable[PrunedBody], *, at: datetime, worker: str, software: str
+) -> str | None:
     """Write tombstones for these bodies, on disk for good; return the name of their file, None if there were no bodies."""
-    rest = iter(buried)
+    rest = iter(bodies)
     first = next(rest, None)
     if first is None:
         return None
@@ -75,7 +77,7 @@ def tombstone_files(shelf: Shelf) -> list[tuple[str, int]]:
     return [(file, size) for file, size in shelf.files() if file.startswith(_PREFIX) and file.endswith(SUFFIX)]
 
 
-def _chain(first: Buried, rest: Iterator[Buried]) -> Iterator[Buried]:
+def _chain(first: PrunedBody, rest: Iterator[PrunedBody]) -> Iterator[PrunedBody]:
     yield first
     yield from rest
 
@@ -86,7 +88,7 @@ def _new_name(shelf: Shelf, at: datetime, worker: str) -> str:
     return f"{_PREFIX}{at.astimezone(UTC):%Y%m%d%H%M%S}-{name}-{max(numbers, default=0) + 1:05}{SUFFIX}"
 
 
-def _records(file: str, buried: Iterable[Buried], at: datetime, software: str) -> Iterator[bytes]:
+def _records(file: str, bodies: Iterable[PrunedBody], at: datetime, software: str) -> Iterator[bytes]:
     date = warc_date(at)
     info = f"software: {' '.join(software.split())}\r\nformat: WARC File Format 1.1\r\n".encode()
     fields = (
@@ -97,7 +99,7 @@ def _records(file: str, buried: Iterable[Buried], at: datetime, software: str) -
         *block_fields(info, "application/warc-fields"),
     )
     yield from write_record(fields, [info])
-    for number, block in enumerate(_lists(buried, at)):
+    for number, block in enumerate(_lists(bodies, at)):
         fields = (
             ("WARC-Type", "metadata"),
             ("WARC-Record-ID", record_id("dropped", file, str(number))),
@@ -107,11 +109,11 @@ def _records(file: str, buried: Iterable[Buried], at: datetime, software: str) -
         yield from write_record(fields, [block])
 
 
-def _lists(buried: Iterable[Buried], at: datetime) -> Iterator[bytes]:
+def _lists(bodies: Iterable[PrunedBody], at: datetime) -> Iterator[bytes]:
     """Yield JSON lists of at most ``LARGEST`` bytes."""
     held: list[bytes] = []
     size = 0
-    for body in buried:
+    for body in bodies:
         line = _line(body)
         if held and size + len(line) > LARGEST:
             yield _list(held, at)
@@ -126,7 +128,7 @@ def _list(lines: list[bytes], at: datetime) -> bytes:
     return b'{"at":%s,"dropped":[\n%s\n]}\n' % (orjson.dumps(at.astimezone(UTC).isoformat()), b",\n".join(lines))
 
 
-def _line(body: Buried) -> bytes:
+def _line(body: PrunedBody) -> bytes:
     places = [
         {
             "url": place.url,
@@ -145,11 +147,11 @@ def _line(body: Buried) -> bytes:
     return line if len(line) <= LARGEST // 2 else _line(replace(body, places=body.places[: len(body.places) // 2]))
 
 
-def _to_buried(facts: dict[str, Any]) -> Buried:
+def _to_body(facts: dict[str, Any]) -> PrunedBody:
     digest, rule = facts["digest"], facts["rule"]
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", digest) or not isinstance(rule, str):
         raise ValueError(digest)
-    return Buried(
+    return PrunedBody(
         digest=Digest(digest),
         size=int(facts["size"]),
         rule=rule,
@@ -158,8 +160,8 @@ def _to_buried(facts: dict[str, Any]) -> Buried:
     )
 
 
-def _to_place(facts: dict[str, Any]) -> Place:
-    return Place(
+def _to_place(facts: dict[str, Any]) -> PrunedVersion:
+    return PrunedVersion(
         url=str(facts["url"]),
         at=_moment(facts["at"]),
         status=int(facts["status"]),

@@ -20,6 +20,7 @@ from rehi.archive.http_head import HttpHead, read_http_head
 from rehi.archive.member import CHUNK, Member, inflate
 from rehi.archive.record import DELTA, Record, RecordFields, read_chunks
 from rehi.errors import RecordDamaged, RecordMissing
+from rehi.model.http import REDIRECTS
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
 from rehi.ports import Shelf
@@ -28,7 +29,6 @@ SUFFIX = ".warc.gz"
 _MAGIC = b"\x1f\x8b\x08"
 _TRIES = 1_000  # offsets that look like the start of a member: one in 16 MB by chance, more only if somebody made them
 _SMALL = 1 << 20  # bytes of a block that is kept with its record
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ def _kept(ref: RecordRef, fields: RecordFields, content: _BlockContent) -> KeptV
 
 def _target(url: str, http: HttpHead) -> str:
     location = http.header("Location")
-    if http.status not in _REDIRECTS or not location:
+    if http.status not in REDIRECTS or not location:
         return ""
     try:
         return urljoin(url, location)

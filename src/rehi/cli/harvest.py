@@ -26,10 +26,12 @@ def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
       rehi harvest --json
       rehi harvest --graph-anew
     """
+    from rehi.operations.workers import describe_anew
+
     stop = stop_on_signals()
     with open_house(ctx) as house, house.working() as harvest:
         if graph_anew:
-            house.catalogue.put_all(("resource", "entity"))
+            describe_anew(house)
         run_harvest(house, harvest, kind=UpdateKind.HARVEST, stop=stop, quiet=as_json)
     progress = harvest.progress
     if as_json:

@@ -81,7 +81,7 @@ def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
     if host:
         house.catalogue.host(host_meant(host), now=utc_now())
     if url:
-        house.catalogue.resource_id(normalise(url) or url)
+        house.catalogue.document(normalise(url) or url)
 
 
 def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
@@ -120,7 +120,7 @@ def _check_somebody_works(house: House, row: Update) -> None:
 
     try:
         with lock_folder(house.settings.data):
-            house.catalogue.end_update(row.id, UpdateState.STOPPED, now=utc_now())
+            house.catalogue.change_update(row.id, state=UpdateState.STOPPED, now=utc_now())
     except DataFolderBusy:
         return
     raise UserError("the rehi that worked here has ended; what the update had not reached is still due: rehi harvest")

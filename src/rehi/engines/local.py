@@ -1,4 +1,4 @@
-"""The local executor: guarded processes on this machine; a task that crashes, hangs or takes too much memory harms no other."""
+"""The local executor: guarded processes on this machine. A task that crashes, hangs or is greedy harms no other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pickle
 import resource
 import signal
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
@@ -24,6 +25,7 @@ T = TypeVar("T")
 TASKS_PER_WORKER = 500  # parsers leak; a fresh worker costs 20 ms from the fork server
 POOLS_PER_TASK = 3  # pools that may break while a task is in them before it is given up
 NICENESS = 10  # so that the main process goes first
+WATCH_SECONDS = 0.2  # between two looks whether a pool has broken
 ORPHAN_SECONDS = 10.0  # beyond a task's time: by then the parent has ended the worker, or is dead itself
 
 
@@ -36,6 +38,15 @@ class _Job:
     pools: int = 0
 
 
+@dataclass(slots=True, eq=False)
+class _Pool:
+    """A pool of processes, and the futures that it has given."""
+
+    processes: Any
+    futures: weakref.WeakSet[Future[bytes]] = field(default_factory=weakref.WeakSet)
+    ending: bool = False
+
+
 class LocalExecutor:
     """Port ``Executor`` on processes of this machine, each with a time and a memory limit."""
 
@@ -46,7 +57,7 @@ class LocalExecutor:
         self._preload = tuple(preload)  # modules that the fork server imports for all workers, if it is started here
         self._lock = threading.RLock()
         self._jobs: set[_Job] = set()
-        self._pool: Any = None
+        self._pool: _Pool | None = None
         self._closed = False
 
     @property
@@ -71,7 +82,7 @@ class LocalExecutor:
             pool, self._pool = self._pool, None
             jobs = list(self._jobs)
         if pool is not None:
-            _end(pool)
+            self._end(pool)
         for job in jobs:
             self._settle(job, error=ReaderCrashed("the executor was closed"))
 
@@ -90,20 +101,42 @@ class LocalExecutor:
         with self._lock:
             while not self._closed and job.pools < POOLS_PER_TASK:
                 if self._pool is None:
-                    self._pool = _make_pool(self._workers, self._memory, self._preload)
+                    self._pool = _Pool(_make_pool(self._workers, self._memory, self._preload))
+                    threading.Thread(target=self._watch, args=(self._pool,), name="pool-watch", daemon=True).start()
                 job.pools += 1
                 try:
-                    return self._pool.schedule(_run_guarded, args=(job.payload, self._timeout), timeout=self._timeout)
+                    inner = self._pool.processes.schedule(
+                        _run_guarded, args=(job.payload, self._timeout), timeout=self._timeout
+                    )
                 except RuntimeError:  # this pool broke since it was last used
-                    self._replace_pool(self._pool)
+                    self._pool = None
+                else:
+                    self._pool.futures.add(inner)
+                    return inner
             return None
 
-    def _replace_pool(self, broken: Any) -> None:
+    def _watch(self, pool: _Pool) -> None:
+        """End a pool when it has broken; not in its own threads, which it joins when it ends."""
+        while pool.processes.active:
+            time.sleep(WATCH_SECONDS)
+        self._end(pool)
+
+    def _end(self, pool: _Pool) -> None:
+        """End a pool once; tasks that it has forgotten break as those do that it knows of."""
         with self._lock:
-            if self._pool is broken:
+            if pool.ending:
+                return
+            pool.ending = True
+            if self._pool is pool:
                 self._pool = None
-                # Called from the broken pool's own threads, which it joins when it ends.
-                threading.Thread(target=_end, args=(broken,), daemon=True).start()
+        pool.processes.stop()
+        pool.processes.join()
+        if self._closed:
+            return
+        # What was still in its queue when it broke, or was taken from there just then, it answers never.
+        for inner in list(pool.futures):
+            if not inner.done():
+                inner.set_exception(BrokenProcessPool("the pool broke before it took the task"))
 
     def _finish(self, job: _Job, inner: Future[bytes]) -> None:
         try:
@@ -122,9 +155,8 @@ class LocalExecutor:
     def _try_again(self, job: _Job) -> None:
         """Start a task again whose pool broke: it breaks as a whole when an idle worker dies, through no fault of the tasks."""
         with self._lock:
-            pool = self._pool
-            if pool is not None and not pool.active:
-                self._replace_pool(pool)
+            if self._pool is not None and not self._pool.processes.active:
+                self._pool = None
         self._start(job)
 
     def _settle(self, job: _Job, *, result: Any = None, error: BaseException | None = None) -> None:
@@ -172,11 +204,6 @@ def _start_fork_server(preload: Sequence[str]) -> None:
 def _cancel(inner: Any) -> None:
     if inner is not None:
         inner.cancel()
-
-
-def _end(pool: Any) -> None:
-    pool.stop()
-    pool.join()
 
 
 def _exit_reason(error: BaseException) -> str:

@@ -10,18 +10,20 @@ from urllib.parse import quote
 
 from rehi.builtin import find, is_built_in, load_place, packages
 from rehi.errors import NotText, RehiError, SettingsError, Unreadable
-from rehi.extract.body import Body, bare_type, charset_of, file_name
+from rehi.extract.body import Body, charset_of, file_name
 from rehi.extract.iri import absolute, absolute_links
 from rehi.extract.ranges import finish
 from rehi.extract.sniff import sniff
 from rehi.model.document import Document
+from rehi.model.media import Syntax, bare_name, by_name
 
 Reader = Callable[[Body], Document]
 
 VERSION = 2  # of how bytes are read; readings of another version are out of date
+# The readers of types that have none of their own, by how they are written.
+_BY_SYNTAX = {Syntax.XML: "+xml", Syntax.JSON: "+json", Syntax.TEXT: "text/*", Syntax.HTML: "text/html"}
 # What bytes are taken for that may be something more special, which only an outsider's format knows.
 _GENERAL = {"application/octet-stream", "application/zip", "application/xml", "application/json", "text/plain"}
-_UNREAD = {"image/svg+xml", "text/css", "text/javascript", "text/ecmascript"}  # no names in these
 
 
 def extract(body: BinaryIO, *, url: str, media_type: str, size: int, max_text: int) -> Document:
@@ -38,7 +40,7 @@ def read_bytes(body: BinaryIO, *, name: str, media_type: str, size: int, max_tex
     try:
         return finish(_read(job), max_text)
     except Unreadable:
-        if bare_type(media_type) != "text/plain" or true_type == "application/pdf":
+        if by_name(media_type).name != "text/plain" or true_type == "application/pdf":
             raise
     # Taken for more than it said it was, and that failed: it is a text at least.
     return finish(_read(replace(job, media_type="text/plain")), max_text)
@@ -50,9 +52,17 @@ def locate(document: Document, url: str) -> Document:
     return replace(document, links=absolute_links(base, document.links))
 
 
+def has_reader(media_type: str) -> bool:
+    """Whether bytes of this type can be read."""
+    try:
+        return _reader(media_type) is not None
+    except SettingsError:  # an outsider's format that can't be loaded
+        return False
+
+
 def hint_of(url: str, media_type: str) -> str:
     """Return all that reading uses of a URL and of a declared type: the name of the file, the type and the charset."""
-    return f"{file_name(url)} {bare_type(media_type)} {charset_of(media_type)}"
+    return f"{file_name(url)} {bare_name(media_type)} {charset_of(media_type)}"
 
 
 def recipe_of() -> str:
@@ -62,7 +72,7 @@ def recipe_of() -> str:
 
 def _find_type(raw: bytes, declared: str, name: str) -> str:
     """Return the true type; one that an outsider's format is for is believed where the bytes don't say otherwise."""
-    seen, given = sniff(raw, declared=declared, url=quote(name, safe="")), bare_type(declared)
+    seen, given = sniff(raw, declared=declared, url=quote(name, safe="")), bare_name(declared)
     special = seen in _GENERAL and not is_built_in("format", given) and find("format", given) is not None
     return given if special else seen
 
@@ -93,12 +103,17 @@ def _read(job: Body) -> Document:
 
 @cache
 def _reader(media_type: str) -> Reader | None:
-    """The reader of a type, of its kind of syntax, or of texts in general."""
-    if media_type in _UNREAD or media_type.endswith("javascript"):
-        return None
-    _, plus, syntax = media_type.rpartition("+")
-    family = media_type.partition("/")[0] + "/*"
-    for name in (media_type, plus + syntax if plus else "", family):
+    """Return the reader of a type, of its syntax, or of its family; None if there is none."""
+    row = by_name(media_type)
+    names = [media_type, row.name]
+    if row.has_words or not row.is_text:  # styles, scripts and drawings are texts, but for no people
+        _, plus, suffix = media_type.rpartition("+")
+        names += [
+            _BY_SYNTAX.get(row.syntax, ""),
+            f"{plus}{suffix}" if plus else "",
+            media_type.partition("/")[0] + "/*",
+        ]
+    for name in names:
         if name and (place := find("format", name)) is not None:
             return cast("Reader", load_place(place))
     return None

@@ -31,12 +31,7 @@ def file_name(url: str) -> str:
         return ""
 
 
-def bare_type(media_type: str) -> str:
-    """The media type without its parameters, in lower case."""
-    return media_type.partition(";")[0].strip().lower()
-
-
 def charset_of(media_type: str) -> str:
     """The charset parameter of a Content-Type; "" without one."""
-    found = _CHARSET.search(media_type)
-    return found[1].lower() if found else ""
+    match = _CHARSET.search(media_type)
+    return match[1].lower() if match else ""

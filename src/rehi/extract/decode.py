@@ -65,8 +65,8 @@ def decode_markup(raw: bytes, *, declared: str = "") -> Decoded:
 
 def charset_inside(raw: bytes) -> str:
     """The charset that markup declares in its first bytes; "" without one."""
-    found = _XML.search(raw[:1024]) or _META.search(raw[:4096])
-    return found[1].decode("ascii", "replace").lower() if found else ""
+    declaration = _XML.search(raw[:1024]) or _META.search(raw[:4096])
+    return declaration[1].decode("ascii", "replace").lower() if declaration else ""
 
 
 def wide_charset(raw: bytes) -> str:
@@ -122,7 +122,7 @@ def _as_utf8(raw: bytes) -> str | None:
     if good < bad * _FEW_BAD:
         return None
     text = raw.decode("utf-8", "surrogateescape")
-    return _ESCAPED.sub(lambda found: _from_1252(ord(found[0]) - 0xDC00), text)
+    return _ESCAPED.sub(lambda match: _from_1252(ord(match[0]) - 0xDC00), text)
 
 
 def _from_1252(byte: int) -> str:
@@ -180,9 +180,9 @@ def _fits(sample: bytes, charset: str) -> bool:
 def _codec(label: str) -> str:
     """Python's name for a charset label, as browsers understand it; "" for one that names no charset of text."""
     try:
-        found = codecs.lookup(label.strip())
+        codec = codecs.lookup(label.strip())
     except (LookupError, ValueError):
         return ""
-    if not getattr(found, "_is_text_encoding", True) or found.name in _NOT_FOR_BODIES:
+    if not getattr(codec, "_is_text_encoding", True) or codec.name in _NOT_FOR_BODIES:
         return ""
-    return _SUPERSETS.get(found.name, found.name)
+    return _SUPERSETS.get(codec.name, codec.name)

@@ -48,8 +48,8 @@ def _pieces(text: str) -> Iterator[str]:
     first, *rest = text.split("<")
     yield first
     for piece in rest:
-        found = _NAME.match(piece)
-        name = found[0].lower() if found else ""
+        tag = _NAME.match(piece)
+        name = tag[0].lower() if tag else ""
         if silent:
             if name != "/" + silent:
                 continue
@@ -78,8 +78,8 @@ def _has_long_tags(text: str) -> bool:
 
 def _is_deep(text: str) -> bool:
     depth = 0
-    for found in _NESTING.finditer(text):
-        depth = max(0, depth - 1) if found[1] else depth + 1
+    for tag in _NESTING.finditer(text):
+        depth = max(0, depth - 1) if tag[1] else depth + 1
         if depth > MAX_DEPTH:
             return True
     return False

@@ -171,8 +171,8 @@ def _told(elements: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 def _language(tree: Any) -> str:
     root = tree.document.first_element_child
-    found = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
-    return found.replace("_", "-").lower() if _LANGUAGE.fullmatch(found) else ""
+    language = (root.getattr("lang") or root.getattr("xml:lang") or "").strip() if root is not None else ""
+    return language.replace("_", "-").lower() if _LANGUAGE.fullmatch(language) else ""
 
 
 def _first_heading(tree: Any) -> str:

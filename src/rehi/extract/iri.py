@@ -33,16 +33,16 @@ def written_links(links: Iterable[str]) -> tuple[str, ...]:
 
 def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
     """The links to web pages, absolute, in order, without repeats and fragments."""
-    found: dict[str, None] = {}
+    iris: dict[str, None] = {}
     origin = _ORIGIN.match(base)
     root = _root_of(origin[0] if origin else base)
     for link in dict.fromkeys(links):
         plain = root and len(link) < MAX_LENGTH // 2 and _PLAIN_PATH.fullmatch(link.partition("#")[0])
         if iri := root + plain[0] if plain else absolute(base, link):
-            found[iri] = None
-            if len(found) >= MAX_LINKS:
+            iris[iri] = None
+            if len(iris) >= MAX_LINKS:
                 break
-    return tuple(found)
+    return tuple(iris)
 
 
 @lru_cache  # a site's pages come one after another
@@ -57,13 +57,13 @@ def absolute(base: str, link: str) -> str:
     if not link or len(link) > MAX_LENGTH:
         return ""
     try:
-        found = ada_url.join_url(base, link) if base else ada_url.normalize_url(link)
+        iri = ada_url.join_url(base, link) if base else ada_url.normalize_url(link)
     except (ValueError, UnicodeError):
         return ""
-    found = found.partition("#")[0]
-    if not found.startswith(("http://", "https://")) or len(found) > MAX_LENGTH:
+    iri = iri.partition("#")[0]
+    if not iri.startswith(("http://", "https://")) or len(iri) > MAX_LENGTH:
         return ""
-    return _LONE_PERCENT.sub("%25", _FORBIDDEN.sub(_encode, found))
+    return _LONE_PERCENT.sub("%25", _FORBIDDEN.sub(_encode, iri))
 
 
 def _encode(sign: re.Match[str]) -> str:

@@ -37,15 +37,15 @@ def _repair_once(text: str) -> str:
     if not best:
         return text
     table = _bytes_of(best)
-    return _sequences(best).sub(lambda found: _mend(found[0], table), text)
+    return _sequences(best).sub(lambda match: _mend(match[0], table), text)
 
 
 def _score(text: str, encoding: str) -> int:
     table = _bytes_of(encoding)
-    found = dict.fromkeys(set(_letters(encoding).findall(text)), 0)
-    for sequence in found:
-        found[sequence] = text.count(sequence)
-    mended = ((_mend(sequence, table), count) for sequence, count in found.items())
+    counts = dict.fromkeys(set(_letters(encoding).findall(text)), 0)
+    for sequence in counts:
+        counts[sequence] = text.count(sequence)
+    mended = ((_mend(sequence, table), count) for sequence, count in counts.items())
     return sum(count * (3 if letter in _USUAL else 1) for letter, count in mended if len(letter) == 1)
 
 

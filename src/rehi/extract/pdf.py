@@ -96,8 +96,8 @@ def _page_text(document: Any, number: int) -> str:
     return rejoin(clean(repair(_BROKEN_HYPHEN.sub("-\n", raw))), wrapped=True)
 
 
-def _value(said: str) -> str:
-    said = one_line(repair(said), 1000)
-    if found := _DATE.match(said):
-        return "-".join(part for part in found.groups() if part)
-    return said
+def _value(text: str) -> str:
+    text = one_line(repair(text), 1000)
+    if date := _DATE.match(text):
+        return "-".join(part for part in date.groups() if part)
+    return text

@@ -111,8 +111,8 @@ def _links(root: Any, blocks: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _language(root: Any, blocks: list[tuple[str, str]]) -> str:
-    said = root.get(_XML_LANG) or next((text for name, text in blocks[:50] if name in {"language", "keel"}), "")
-    return said.lower() if _LANGUAGE.fullmatch(said) else ""
+    language = root.get(_XML_LANG) or next((text for name, text in blocks[:50] if name in {"language", "keel"}), "")
+    return language.lower() if _LANGUAGE.fullmatch(language) else ""
 
 
 def _local(element: Any) -> str:

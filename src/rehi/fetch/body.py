@@ -17,7 +17,7 @@ from rehi.model.visit import Headers
 IN_MEMORY = 1_000_000  # bytes; what is larger goes to a temporary file, which has no name and so is never left behind
 
 
-class Body:
+class IncomingBody:
     """Takes the bytes of one answer: no more than ``max_bytes`` of them once decoded, and the first ``cut_at``."""
 
     def __init__(

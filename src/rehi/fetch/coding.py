@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from rehi.errors import BadEncoding, FetchError, Truncated
+from rehi.zstd import zstd_module
 
 PIECE = 65_536  # bytes that leave a decoder at once, so that a bomb meets the size cap before it meets the memory
 _MAX_CODINGS = 4
@@ -170,18 +171,8 @@ def _makers() -> dict[str, Callable[[], Decoder]]:
         # Before 1.2 the size of the output could not be limited: 1 KB may become 1 GB at once.
         if hasattr(brotli.Decompressor, "can_accept_more_data"):
             makers["br"] = lambda: _Brotli(brotli)
-    zstd = _zstd_module()
-    if zstd is not None:
-        makers["zstd"] = lambda: _Zstd(zstd)
+    makers["zstd"] = lambda: _Zstd(zstd_module())
     return makers
-
-
-def _zstd_module() -> Any:
-    """Return the zstd module of the standard library (from 3.14), or its backport; None if there is neither."""
-    for package in ("compression", "backports"):
-        if find_spec(package) is not None and find_spec(f"{package}.zstd") is not None:
-            return import_module(f"{package}.zstd")
-    return None
 
 
 def accepted_codings() -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from rehi.model.http import REDIRECTS
 from rehi.model.visit import Answer
 
-_STATUSES = frozenset({301, 302, 303, 307, 308})
 _MAX_LOCATION = 8_192  # characters; longer ones are mistakes or attacks
 
 
 def redirect_target(url: str, answer: Answer) -> str:
     """Return the URL to which the answer to ``url`` redirects, absolute and without fragment; empty if it is no redirect."""
-    if answer.status not in _STATUSES:
+    if answer.status not in REDIRECTS:
         return ""
     location = answer.header("Location").strip()
     if not location or len(location) > _MAX_LOCATION:

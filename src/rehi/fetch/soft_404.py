@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from zlib import crc32
 
 from rehi.model.host import Probe
+from rehi.model.media import may_be_page
 from rehi.model.visit import Answer, Visit
 
 MAX_BYTES = 256 * 1024  # of a page; a longer one is no error page, and half of it may be all styles and no text
@@ -34,7 +35,6 @@ _TEXT = re.compile(rb">([^<]+)")
 _CODE = re.compile(rb"<(!--|script|style|noscript)")
 _CLOSING = {b"!--": b"-->", b"script": b"</script", b"style": b"</style", b"noscript": b"</noscript"}
 _TITLE = re.compile(rb"<title\b[^>]*>([^<]*)")
-_PAGES = ("", "text/html", "application/xhtml+xml", "text/plain")
 # ASCII letters and all octets beyond ASCII are parts of words, each digit becomes "0", all else is a blank.
 _LETTERS = bytes(
     octet if octet >= 0x80 or chr(octet).isalpha() else ord("0") if chr(octet).isdigit() else ord(" ")
@@ -93,7 +93,7 @@ def is_soft_404(answer: Answer, *, url: str, probe: Probe | None) -> bool:
 
 def fingerprint(body: BinaryIO, *, media_type: str, url: str) -> bytes:
     """Return the fingerprint of a page's words; empty if it is no page or has too few. The body is left at its start."""
-    if media_type.partition(";")[0].strip().lower() not in _PAGES:
+    if not may_be_page(media_type):
         return b""
     body.seek(0)
     page = body.read(MAX_BYTES + 1).replace(b"\0", b"").lower()

@@ -12,7 +12,7 @@ from typing import Any
 import pycurl
 
 from rehi.errors import ConnectFailed, DiskFull, FetchError, RehiError, TooLarge, Truncated
-from rehi.fetch.body import Body
+from rehi.fetch.body import IncomingBody
 from rehi.fetch.checksum import CHECKSUM_HEADERS
 from rehi.fetch.connection_options import DEFAULT_OPTIONS, ConnectionOptions
 from rehi.fetch.failure import Failure, translate
@@ -70,7 +70,7 @@ class Transfer:
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_open)
         self.curl.setopt(pycurl.SOCKOPTFUNCTION, self._on_opened)
-        self._body: Body | None = None
+        self._body: IncomingBody | None = None
 
     def prepare(self, request: TransferRequest) -> None:
         """Make ready for a request; it starts when the handle is added to a multi handle."""
@@ -147,7 +147,7 @@ class Transfer:
         if head.status == _PROXY_AUTHENTICATION_REQUIRED and request.options.proxy is not None:
             raise ConnectFailed("the proxy in fetch.hosts wants another name or password (407)")
         if self._body is None:
-            self._body = Body(content_encoding="", max_bytes=request.max_bytes, spool=self._spool)
+            self._body = IncomingBody(content_encoding="", max_bytes=request.max_bytes, spool=self._spool)
         stream, size, digest = self._body.finish()
         self._body = None
         return Answer(
@@ -231,7 +231,7 @@ class Transfer:
                 _check_length(value, request.max_bytes)
             elif lowered in CHECKSUM_HEADERS and head.status == 200:
                 checksums.append((name, value))
-        self._body = Body(
+        self._body = IncomingBody(
             content_encoding=",".join(coding),
             max_bytes=request.max_bytes,
             cut_at=request.cut_at,

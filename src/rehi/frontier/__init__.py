@@ -14,8 +14,10 @@ from rehi.frontier.schedule import (
     plan_visit,
     wait_after_failures,
 )
+from rehi.frontier.visit_rules import VISIT_RULES, apply_visits
 
 __all__ = [
+    "VISIT_RULES",
     "Agenda",
     "Plan",
     "PlannedRequest",
@@ -24,6 +26,7 @@ __all__ = [
     "Sighting",
     "adjust_price",
     "allowance",
+    "apply_visits",
     "check_settings",
     "host_name",
     "next_time",

@@ -33,6 +33,6 @@ def parse_policy(text: str) -> Policy:
     if name == "fixed" and rest:
         check_cron(rest)
         return Policy(name=name, cron=rest)
-    if name == "latency" and (found := _LATENCY.fullmatch(rest)) and int(found[1]):
-        return Policy(name=name, latency=float(int(found[1]) * _UNITS[found[2]]))
+    if name == "latency" and (latency := _LATENCY.fullmatch(rest)) and int(latency[1]):
+        return Policy(name=name, latency=float(int(latency[1]) * _UNITS[latency[2]]))
     raise SettingsError(f"{text[:60]!r} is no policy of visits: {_MAY_BE}")

@@ -40,3 +40,8 @@ class CaptureFilter:
     until: datetime | None = None  # not after
     urls: frozenset[str] | None = None  # only these, as a query has found them
     versions_only: bool = False  # neither unchanged visits nor redirects
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What the visits came to that are captures."""
+        return (Outcome.NEW,) if self.versions_only else (Outcome.NEW, Outcome.UNCHANGED, Outcome.REDIRECT)

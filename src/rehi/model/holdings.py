@@ -78,11 +78,11 @@ class Sample:
             if self.looked_at == self.of
             else f"{self.looked_at:,} of {self.of:,} bodies, chosen by lot"
         )
-        said = f"{which}: {self.whole:,} are stored whole, {self.deltas:,} as deltas"
+        sentence = f"{which}: {self.whole:,} are stored whole, {self.deltas:,} as deltas"
         if self.deltas:
-            said += (
+            sentence += (
                 f" ({self.delta_bytes:,} bytes in {self.delta_stored:,}, some {self.delta_saved:,} fewer than whole)"
             )
         if self.missing:
-            said += f"; {self.missing:,} can't be read here: rehi archive verify says more"
-        return f"{said}."
+            sentence += f"; {self.missing:,} can't be read here: rehi archive verify says more"
+        return f"{sentence}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rehi.model.retention import Pruning
 from rehi.model.version import Digest, RecordRef
 
 
@@ -18,8 +19,9 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class KnownBody:
-    """Bytes that must be there."""
+    """Bytes that must be there, or were until they were pruned."""
 
     digest: Digest
     size: int
     place: RecordRef
+    pruned: Pruning | None = None

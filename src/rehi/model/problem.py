@@ -49,6 +49,15 @@ class Problem:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ProblemKey:
+    """Which problem: that of a subject in a room, as long as it has this code."""
+
+    stage: Stage
+    subject: str
+    code: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemClass:
     """The problems of one room that have the same code."""

@@ -49,7 +49,7 @@ class Rule:
 
 @lru_cache(maxsize=256)
 def parse_rule(text: str) -> Rule:
-    """The rule that a text says; an empty one keeps everything. SettingsError if it can't be understood."""
+    """Return the rule that a text says; an empty one keeps everything. SettingsError if it can't be understood."""
     words = " ".join(text.lower().split())
     if words in ("", ALL):
         return Rule()
@@ -57,10 +57,10 @@ def parse_rule(text: str) -> Rule:
         return Rule(references=True)
     last, periods = 0, set()
     for part in words.split(" and "):
-        if (found := _LAST.fullmatch(part)) and 1 <= int(found[1]) <= MOST_VERSIONS:
-            last = max(last, int(found[1]))
-        elif found := _PER.fullmatch(part):
-            periods.add(found[1])
+        if (match := _LAST.fullmatch(part)) and 1 <= int(match[1]) <= MOST_VERSIONS:
+            last = max(last, int(match[1]))
+        elif match := _PER.fullmatch(part):
+            periods.add(match[1])
         else:
             raise SettingsError(f"{text[:80]!r} is no rule for what is kept; there are {_FORMS}")
     return Rule(last=last, periods=tuple(period for period in PERIODS if period in periods))
@@ -74,11 +74,18 @@ class HeldVersion:
     blob_id: int
     taken_at: datetime
     current: bool  # its bytes are those that the next visit is compared with
-    waiting: bool = False  # it was not read yet, or could not be
+    pending: bool = False  # the task to read it is in the outbox
+    read: bool = True  # it was read, or a later one was
+    unreadable: bool = False  # its resource's newest version could not be read: a better reader may get more from it
+
+    @property
+    def waiting(self) -> bool:
+        """Whether its bytes are still needed to read them."""
+        return self.pending or (self.current and (not self.read or self.unreadable))
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class VersionHistory:
     """The versions of a resource in the order of time."""
 
     resource_id: int
@@ -86,8 +93,8 @@ class History:
     versions: tuple[HeldVersion, ...]
 
 
-def versions_to_drop(rule: Rule, versions: Sequence[HeldVersion]) -> list[HeldVersion]:
-    """Those of a history, in the order of time, that a rule lets go.
+def versions_to_prune(rule: Rule, versions: Sequence[HeldVersion]) -> list[HeldVersion]:
+    """Return the versions of a history, given in the order of time, that a rule lets go.
 
     The newest is always kept, and so is what waits to be read; "references" lets everything go that was read.
     """
@@ -111,7 +118,7 @@ def _period_of(moment: datetime, period: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class SharedBody:
     """Bytes that a rule may let go, and how many versions have them in all."""
 
     blob_id: int
@@ -121,8 +128,8 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A version whose bytes are let go: what stays known of it."""
+class PrunedVersion:
+    """What stays known of a version whose bytes were pruned."""
 
     url: str
     at: datetime
@@ -132,19 +139,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Buried:
-    """Bytes that are let go, and by which rule."""
+class PrunedBody:
+    """Bytes that are pruned, by which rule, and what is remembered of them."""
 
     digest: Digest
     size: int
     rule: str
     versions: int  # that had them
-    places: tuple[Place, ...]  # the first of them
+    places: tuple[PrunedVersion, ...]  # the first of them
+
+    def still_prunable(self, *, versions: int, newest_at: datetime, decided_at: datetime) -> bool:
+        """Whether no version has got the bytes since it was decided that they go."""
+        return versions <= self.versions and newest_at <= decided_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropping:
-    """When bytes were dropped, and by which rule."""
+class Pruning:
+    """When bytes were pruned, and by which rule."""
 
     at: datetime
     rule: str

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from rehi.model.listing import Page
+
 COUNTS = ("visited", "first", "changed", "unchanged", "redirect", "gone", "problems")  # what an update came to
+RUNNING = Page(limit=1_000)  # of updates that run: each worker has at most one harvest of its own
 
 
 class UpdateKind(StrEnum):
@@ -40,6 +43,11 @@ class Update:
     workers: int  # that have done something for it
     counts: Mapping[str, int]  # by COUNTS, each
     seconds: Mapping[str, float]  # spent by stage, all workers together
+
+
+def open_update(running: Iterable[Update]) -> Update | None:
+    """Return the one of the updates that run, the newest first, for which visits count: no worker's own harvest."""
+    return next((update for update in running if update.kind is not UpdateKind.HARVEST), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,11 @@ class Outcome(StrEnum):
     FAILED = "failed"
     GONE = "gone"  # not found, again and again, for longer than the grace period
 
+    @property
+    def shows_version(self) -> bool:
+        """Whether a version of the resource was there."""
+        return self in (Outcome.NEW, Outcome.UNCHANGED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visited:

@@ -61,6 +61,14 @@ class ReadingFacts:
     id: int = 0  # of the reading; 0 before it has one
 
 
+@dataclass(frozen=True, slots=True)
+class ShownReading:
+    """The reading that a document shows."""
+
+    facts: ReadingFacts
+    task: ReadTask  # by which it would be made again; its claim has no rows
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacetBrief:
     """What the catalogue keeps of one facet's value."""

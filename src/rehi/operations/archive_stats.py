@@ -97,7 +97,7 @@ def get_archive_stats(house: House, *, limit: int = SHOWN, sample: int = SAMPLED
     if sample and holdings.bodies:
         few = holdings.bodies <= sample
         catalogue = house.catalogue
-        bodies = catalogue.bodies(until=catalogue.last_body()) if few else catalogue.sample_bodies(sample)
+        bodies = catalogue.bodies() if few else catalogue.sample_bodies(sample)
         looked_at = look_into(house, islice(bodies, sample), of=holdings.bodies)
     return ArchiveStats(
         holdings=holdings,

@@ -38,7 +38,7 @@ def compact_archive(house: House, *, on_file: Callable[[str], None] = lambda _: 
         if elsewhere:
             missing = f"{len(elsewhere)} files are not here, {elsewhere[0]} for one, and what lies in them may be needed: nothing was done."
             return Compaction(Compacted(), (missing,))
-        dropped = [body.place for body in house.catalogue.dropped_bodies(before=now if alone else now - GRACE)]
+        dropped = [body.place for body in house.catalogue.bodies(pruned_before=now if alone else now - GRACE)]
         spool = settings.data / "spool"
         spool.mkdir(parents=True, exist_ok=True)
         only_of = house.worker if settings.archive.uri else ""

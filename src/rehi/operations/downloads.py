@@ -13,21 +13,18 @@ from pydantic import Field
 from rehi.app import House, utc_now
 from rehi.errors import NotFound, RehiError
 from rehi.model.capture import CaptureFilter
+from rehi.model.media import by_name
 from rehi.operations.byte_stream import ByteStream
 from rehi.operations.file_names import name_in_folders
 from rehi.operations.mementos import Memento, stamped
 from rehi.operations.moments import digits_of, parse_moment
-from rehi.operations.parameters import LONGEST_URL, HostName, MediaType, Since, SourceId, Until
+from rehi.operations.parameters import LONGEST_URL, HostName, MediaTypeFilter, Since, SourceId, Until
 from rehi.operations.versions import kept_url
 from rehi.operations.zip_stream import CHUNK, ZipStream
 from rehi.sources import host_meant
 
 INDEX = "index.jsonl"
 _SPOOLED = 1 << 20
-_PACKED = (  # what deflates badly
-    "image/", "video/", "audio/", "font/", "application/zip", "application/gzip", "application/x-gzip",
-    "application/x-7z", "application/vnd.openxmlformats", "application/vnd.oasis", "application/zstd",
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -47,7 +44,7 @@ def download_versions(
     host: HostName = "",
     domain: Annotated[bool, Field(description="With host: also the hosts below it.")] = False,
     source: SourceId | None = None,
-    media_type: MediaType = "",
+    media_type: MediaTypeFilter = "",
     since: Since = "",
     until: Until = "",
     all_versions: Annotated[
@@ -137,7 +134,7 @@ class _Zip:
                 raise NotFound("the bytes were dropped by a rule for this source")
             with self._house.archive.open_body(capture.body) as body:
                 written = True
-                packed = capture.media_type.lower().startswith(_PACKED) and "svg" not in capture.media_type
+                packed = by_name(capture.media_type).is_compressed
                 yield from zipped.add(name, _chunks(body), at=capture.at, size=capture.size, packed=packed)
             self._tally.versions += 1
             self._tally.bytes += capture.size

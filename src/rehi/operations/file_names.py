@@ -6,6 +6,8 @@ import re
 from hashlib import sha256
 from urllib.parse import unquote, urlsplit
 
+from rehi.model.media import by_name
+
 _SEGMENT = 60  # characters of a folder or a file's stem
 _DEEPEST = 8  # folders below the host
 _LONGEST = 180  # characters of a whole name
@@ -13,34 +15,6 @@ _FOLDER = re.compile(r"[a-z0-9_-]{1,60}")
 _FILE = re.compile(r"([a-z0-9_-]{1,60})\.([a-z0-9]{1,8})")
 _HOST = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*")
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
-_EXTENSIONS = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "text/plain": "txt",
-    "text/csv": "csv",
-    "text/css": "css",
-    "text/xml": "xml",
-    "application/xml": "xml",
-    "application/rss+xml": "xml",
-    "application/atom+xml": "xml",
-    "application/json": "json",
-    "application/geo+json": "json",
-    "application/ld+json": "json",
-    "application/pdf": "pdf",
-    "application/zip": "zip",
-    "application/gzip": "gz",
-    "application/javascript": "js",
-    "text/javascript": "js",
-    "application/vnd.ms-excel": "xls",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/msword": "doc",
-    "image/png": "png",
-    "image/jpeg": "jpg",
-    "image/gif": "gif",
-    "image/svg+xml": "svg",
-    "image/webp": "webp",
-}
 
 
 def name_in_folders(url: str, media_type: str, stamp: str = "") -> str:
@@ -94,12 +68,8 @@ def _stem_and_extension(last: str, media_type: str) -> tuple[str, str]:
     stem, dot, extension = unquote(last, errors="replace").rpartition(".")
     known = dot and stem and re.fullmatch(r"[A-Za-z0-9]{1,8}", extension)
     if not known:
-        stem, extension = f"{stem}{dot}{extension}", _EXTENSIONS.get(_essence(media_type), "bin")
+        stem, extension = f"{stem}{dot}{extension}", by_name(media_type).extension
     return _cleaned(stem) or "index", extension.lower()
-
-
-def _essence(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
 
 
 def _cleaned(text: str, *, also: str = "") -> str:

@@ -14,7 +14,7 @@ from rehi.app import House, utc_now
 from rehi.archive import Archive
 from rehi.archive.foreign import Damage, ForeignFile, open_foreign
 from rehi.errors import SourceError
-from rehi.frontier import zone_of
+from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.source import Source, SourceKind, SourceState
 from rehi.pipeline.imports import Imports
 from rehi.pipeline.judgement import Judge
@@ -92,4 +92,4 @@ def _recover(house: House, archive: Archive, source: Source) -> None:
     owner = source.id if source.state is SourceState.READING else None
     found = [replace(visited, next_at=None, source_id=owner) for visited in judge.recover(now=now)]
     if found:
-        house.catalogue.record(found, [], worker=house.worker, now=now)
+        house.catalogue.record(found, [], rules=VISIT_RULES, worker=house.worker, now=now)

@@ -6,6 +6,7 @@ import re
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 ROWS = 50  # of a list, unless more are asked for
 MAX_ROWS = 1_000
@@ -18,7 +19,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 def _check_digits(value: object) -> object:
     """Refuse text that pydantic would read as a number though nobody writes numbers so: " 5", "+5", "1_000", "5.0"."""
     if isinstance(value, str) and not _WHOLE.fullmatch(value):
-        raise ValueError("a whole number is needed")
+        raise PydanticCustomError("int_parsing", "a whole number is needed")
     return value
 
 
@@ -31,7 +32,7 @@ SourceId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="The number of 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, description="The URL of a page or a file.")]
 HostName = Annotated[str, Field(max_length=LONGEST_TEXT, description="A host, as in www.example.ee.")]
-MediaType = Annotated[
+MediaTypeFilter = Annotated[
     str,
     Field(
         alias="type", max_length=LONGEST_TEXT, description="A media type, as in text/html, or image/ for all of a kind."

@@ -10,7 +10,7 @@ from pathlib import Path
 from rehi.app import House, lock_folder, utc_now
 from rehi.archive import DamagedPart, KeptVisit, TornPart, WholeRecord, is_tombstone
 from rehi.errors import SettingsError
-from rehi.frontier import zone_of
+from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.problem import Problem
 from rehi.operations.retention import apply_tombstone
 from rehi.pipeline.judgement import Judge, complaint
@@ -104,7 +104,7 @@ class _Run:
     def _enter(self) -> None:
         batch, self._batch = self._batch, []
         here = {item.digest for item in batch if not item.revisit}
-        known = here.union(self._catalogue.find_body({item.digest for item in batch}, dropped=True))
+        known = here.union(self._catalogue.find_bodies(item.digest for item in batch))
         self._later += [item for item in batch if item.digest not in known]
         self._record([item for item in batch if item.digest in known])
 
@@ -114,7 +114,7 @@ class _Run:
             replace(seen, next_at=None) if seen.record is not None and "-import-" in seen.record.file else seen
             for seen in self._judge.remember(kept)
         ]
-        self._catalogue.record(visited, [], worker=self._house.worker, now=utc_now())
+        self._catalogue.record(visited, [], rules=VISIT_RULES, worker=self._house.worker, now=utc_now())
 
 
 def _complaint(bad: DamagedPart) -> Problem:

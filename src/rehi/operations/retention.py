@@ -19,7 +19,7 @@ from rehi import __version__
 from rehi.app import House, lock_folder
 from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.errors import BodyDropped
-from rehi.model.retention import ALL, History, Rule, Shared, parse_rule, versions_to_drop
+from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune
 from rehi.model.source import Source
 from rehi.model.version import Digest
 from rehi.operations.parameters import SourceId
@@ -83,7 +83,8 @@ def check_keep(keep: str) -> None:
 
 def order_keep(house: House, source_id: int, keep: str) -> Source:
     """Say which versions of a source's pages are kept; nothing goes before the archive is pruned."""
-    house.catalogue.set_keep(source_id, keep)
+    rule = parse_rule(keep)
+    house.catalogue.set_keep(source_id, "" if rule.keeps_all else str(rule))
     return house.catalogue.source(source_id)
 
 
@@ -122,15 +123,16 @@ def finish_prune(house: House, *, on_progress: Callable[[int], None] = lambda _:
     shelf, catalogue = house.archive.shelf, house.catalogue
     for file, size, start in _unfinished(house):
         for ref, stone in read_tombstones(shelf, file, size, start=start):
-            done += len(catalogue.bury(stone.buried, at=stone.at, record=ref, worker=house.worker))
+            done += len(catalogue.mark_pruned(stone.bodies, at=stone.at, record=ref, worker=house.worker))
             on_progress(done)
     return done
 
 
 def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
     """Files of tombstones with their sizes, and how far the catalogue has heard of them, where that is not all."""
+    ends = {file.name: file.known_end for file in house.catalogue.known_files()}
     for file, size in tombstone_files(house.archive.shelf):
-        known = house.catalogue.known_end(file)
+        known = ends.get(file, 0)
         if known < size:
             yield file, size, known
 
@@ -138,13 +140,14 @@ def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
 def apply_tombstone(house: House, tombstone: WholeRecord) -> int:
     """Drop what a tombstone says from a catalogue that was made anew; how many bodies that were."""
     stone = read_tombstone(tombstone)
-    return len(house.catalogue.bury(stone.buried, at=stone.at, record=tombstone.ref, worker=house.worker))
+    return len(house.catalogue.mark_pruned(stone.bodies, at=stone.at, record=tombstone.ref, worker=house.worker))
 
 
 def explain_dropped(house: House, digest: Digest | None, *, what: str) -> BodyDropped:
     """What is said of bytes that are kept no more."""
-    when = None if digest is None else house.catalogue.droppings([digest]).get(digest)
-    how = f"on {when.at:%Y-%m-%d} by the rule {when.rule!r}" if when is not None else "by a rule for this source"
+    body = None if digest is None else house.catalogue.find_bodies([digest]).get(digest)
+    pruned = None if body is None else body.pruned
+    how = f"on {pruned.at:%Y-%m-%d} by the rule {pruned.rule!r}" if pruned is not None else "by a rule for this source"
     return BodyDropped(f"the bytes of {what} were dropped {how}; its digest, times and text are still known")
 
 
@@ -161,8 +164,8 @@ def _prunable(catalogue: Catalogue, shares: Mapping[int, PruneShare]) -> Iterato
     # Versions of other sources keep bytes by their own rules, also when only one source is pruned.
     rules = {source.id: parse_rule(source.keep) for source in catalogue.sources()}
     decisions = _Decisions(catalogue, rules, tuple(shares))
-    wanted, after = {source_id: rules[source_id] for source_id in shares}, 0
-    while page := catalogue.histories(wanted, after=after, limit=RESOURCES):
+    spared, after = min((rules[source_id].spared for source_id in shares), default=0), 0
+    while page := catalogue.histories(sources=shares.keys(), longer_than=spared, after=after, limit=RESOURCES):
         after = page[-1].resource_id
         part: dict[int, str] = {}
         for body in decisions.prunable(page):
@@ -193,13 +196,13 @@ class _Decisions:
     catalogue: Catalogue
     rules: Mapping[int, Rule]
     sources: Sequence[int]  # that are pruned
-    _common: dict[int, Shared] = field(default_factory=dict)  # bodies of very many versions, to count them once
+    _common: dict[int, SharedBody] = field(default_factory=dict)  # bodies of very many versions, to count them once
 
-    def prunable(self, page: Sequence[History]) -> Iterator[_PrunableBody]:
+    def prunable(self, page: Sequence[VersionHistory]) -> Iterator[_PrunableBody]:
         """The bodies of a page of histories that no version anywhere keeps."""
         firsts = {history.resource_id: history.source_id for history in page}
         tally = self._tally(page)
-        undecided: list[tuple[Shared, _PrunableBody]] = []
+        undecided: list[tuple[SharedBody, _PrunableBody]] = []
         for shared in self._sharing(tally.going.keys() - tally.kept):
             if shared.first_resource in firsts:
                 body = _PrunableBody(
@@ -211,14 +214,14 @@ class _Decisions:
                     undecided.append((shared, body))
         yield from self._look_around(undecided)
 
-    def _sharing(self, blob_ids: AbstractSet[int]) -> Iterator[Shared]:
+    def _sharing(self, blob_ids: AbstractSet[int]) -> Iterator[SharedBody]:
         yield from (self._common[blob_id] for blob_id in blob_ids & self._common.keys())
         for shared in self.catalogue.sharing(blob_ids - self._common.keys(), sources=self.sources):
             if shared.versions > RESOURCES:
                 self._common[shared.blob_id] = shared
             yield shared
 
-    def _look_around(self, undecided: Sequence[tuple[Shared, _PrunableBody]]) -> Iterator[_PrunableBody]:
+    def _look_around(self, undecided: Sequence[tuple[SharedBody, _PrunableBody]]) -> Iterator[_PrunableBody]:
         """Bodies that resources elsewhere have too: few of many at once, or one of which there are very many."""
         few = [body for shared, body in undecided if shared.versions <= RESOURCES]
         for start in range(0, len(few), AT_ONCE):
@@ -244,12 +247,12 @@ class _Decisions:
         return going
 
     def _tally_of(self, pairs: Sequence[tuple[int, int]]) -> _Tally:
-        return self._tally(self.catalogue.histories_of({resource_id for _, resource_id in pairs}))
+        return self._tally(self.catalogue.histories(resources={resource_id for _, resource_id in pairs}))
 
-    def _tally(self, histories: Iterable[History]) -> _Tally:
+    def _tally(self, histories: Iterable[VersionHistory]) -> _Tally:
         tally = _Tally()
         for history in histories:
-            gone = versions_to_drop(self.rules.get(history.source_id, Rule()), history.versions)
+            gone = versions_to_prune(self.rules.get(history.source_id, Rule()), history.versions)
             ids = {version.id for version in gone}
             tally.kept.update(version.blob_id for version in history.versions if version.id not in ids)
             for version in gone:

@@ -74,7 +74,7 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
                   "Ask the graph, with the query in the body.", errors=_ASKED, statuses=(406, 413, 415),
                   media_types=SPARQL_ANSWERS,
                   accepts={"application/sparql-query": "rehi.serve.sparql:QueryText",
-                           "application/x-www-form-urlencoded": "rehi.serve.sparql:query_graph"}),
+                           "application/x-www-form-urlencoded": "rehi.serve.sparql:query_form"}),
     ),
     "Versions": (
         Operation("list_versions", "GET /api/versions", "rehi.operations.versions:list_versions",

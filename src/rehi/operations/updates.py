@@ -13,7 +13,7 @@ from rehi.app import House, utc_now
 from rehi.errors import NotFound, SettingsError
 from rehi.frontier import next_time, zone_of
 from rehi.model.listing import Page
-from rehi.model.update import Update, UpdateKind
+from rehi.model.update import RUNNING, Update, UpdateKind, open_update
 from rehi.operations.parameters import LONGEST_URL, ROWS, HostName, Limit, Offset, SourceId
 from rehi.sources import host_meant, normalise
 
@@ -30,7 +30,7 @@ class UpdateList:
 def list_updates(house: House, *, limit: Limit = ROWS, offset: Offset = 0) -> UpdateList:
     """List the updates, the newest first, and the one that runs."""
     rows, total = house.catalogue.updates(Page(limit=limit, offset=offset))
-    return UpdateList(total=total, running=house.catalogue.open_update(), updates=rows)
+    return UpdateList(total=total, running=open_update(house.catalogue.updates(RUNNING, running=True)[0]), updates=rows)
 
 
 def start_update(

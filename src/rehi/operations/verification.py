@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -55,12 +55,12 @@ def verify_all(house: House, *, on_progress: Callable[[int], None] = lambda _: N
     with lock_folder(house.settings.data, name="compact.lock"):  # no file may be replaced while it is read
         # Before the files are read: what comes meanwhile is not looked for.
         known = {file.name: file.known_end for file in archive_files(house)}
-        last = house.catalogue.last_body()
+        expected = house.catalogue.bodies()
         done = Verified()
         places = {walk.name: _go_through(house, walk, known, done, on_progress) for walk in house.archive.walks()}
         missing = {name for name in known if not house.archive.has_file(name)}
         done.faults += [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(missing)]
-        done.faults += _missing(house, places, missing, last)
+        done.faults += _missing(house, places, missing, expected)
     _note(house, done, utc_now())
     return done
 
@@ -117,12 +117,14 @@ def _faults_of(archive: Archive, body: KnownBody) -> Iterator[Fault]:
         yield Fault(place.file, place.offset, RecordDamaged.code, f"it is not the body {body.digest}")
 
 
-def _missing(house: House, places: dict[str, array[int]], files: set[str], last: int) -> Iterator[Fault]:
+def _missing(
+    house: House, places: dict[str, array[int]], files: set[str], expected: Iterable[KnownBody]
+) -> Iterator[Fault]:
     """Bodies that the catalogue knows of and the files that are there do not hold.
 
     Those in files that were not gone through are read: somebody else's that were adopted, and new ones.
     """
-    for body in house.catalogue.bodies(until=last):
+    for body in expected:
         place = house.archive.place_of(body.place)
         if body.place.file in files:
             continue

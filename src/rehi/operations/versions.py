@@ -139,7 +139,7 @@ def near(house: House, url: str) -> list[str]:
 def redirect_of(house: House, url: str) -> str:
     """Where a URL last redirected to; empty if it didn't, or is not known."""
     try:
-        return house.catalogue.document(house.catalogue.resource_id(url)).redirect_to
+        return house.catalogue.document(url).redirect_to
     except NotFound:
         return ""
 
@@ -174,7 +174,10 @@ def kind_of(house: House, ref: RecordRef) -> str:
 
 
 def _has_versions(house: House, url: str) -> bool:
-    return house.catalogue.digest_of(url) is not None
+    try:
+        return house.catalogue.document(url).versions > 0
+    except NotFound:
+        return False
 
 
 def _explain(house: House, given: str) -> str:
@@ -186,7 +189,7 @@ def _explain(house: House, given: str) -> str:
         return f"nothing is kept of {given}; perhaps you mean {' or '.join(others[:3])}"
     for spelled in spellings(given):
         try:
-            state = house.catalogue.document(house.catalogue.resource_id(spelled)).state
+            state = house.catalogue.document(spelled).state
         except NotFound:
             continue
         return f"{spelled} is known, but no version of it is kept yet: its state is {state!r}"

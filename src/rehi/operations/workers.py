@@ -43,7 +43,13 @@ def take_graph_over(house: House) -> None:
     if house.graph.shared:
         raise SettingsError("the graph is on a server that all workers share; nobody needs to own it")
     house.catalogue.own_graph(house.worker, uri=house.settings.graph_uri, now=utc_now(), take=True)
-    house.catalogue.put_all(("resource", "entity"))
+    describe_anew(house)
+
+
+def describe_anew(house: House) -> None:
+    """Have the whole graph written again from the catalogue, by whoever writes it."""
+    for kind in ("resource", "entity"):
+        house.catalogue.put(kind)
 
 
 def _row(worker: Worker, now: datetime) -> WorkerRow:

@@ -99,7 +99,8 @@ class Harvest:
         """Enter what the archive holds beyond the catalogue, and take back what this worker held when it was killed."""
         rooms = self._rooms
         self._forget_leases()
-        rooms.derived.forget_tail(rooms.catalogue.known_end)
+        ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}
+        rooms.derived.forget_tail(lambda file: ends.get(file, 0))
         self._visits.recover()
         if not rooms.graph_owner:
             rooms.graph.write([describe_vocabulary(rooms.settings.base)])

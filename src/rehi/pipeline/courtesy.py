@@ -10,13 +10,13 @@ from rehi.errors import ConnectFailed, DnsFailed, TimedOut, TlsFailed
 from rehi.fetch import RobotRules, retry_after, robots_url
 from rehi.frontier import Agenda, Purpose, wait_after_failures
 from rehi.model.host import Probe
+from rehi.model.http import OVERLOADED
 from rehi.model.problem import Problem, Stage
 from rehi.model.visit import HostLease, Robots, Visit
 from rehi.settings import FetchSettings, RevisitSettings
 
 HOST_FAILURES = (DnsFailed, ConnectFailed, TlsFailed)  # the host's fault rather than the page's
-OVERLOADED = frozenset({429, 503})
-AILING = frozenset({429, 502, 503, 504})
+AILING = OVERLOADED | {502, 504}
 TROUBLE = 3  # bad answers in a row after which the whole host waits
 PROBE_SECONDS = 7 * 86_400.0  # for which we remember what a host answers for what it doesn't have
 PROBE_FROM = 5  # pages in one lease: a host with fewer isn't worth a request more

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from rehi.builtin import load_all
 from rehi.errors import FacetFailed, RehiError, TopicFailed
-from rehi.model.problem import Problem, Stage
+from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import LEASE_SECONDS, Progress, Rooms
 from rehi.ports import GraphChange, GraphContext, Topic
@@ -128,7 +128,9 @@ class Descriptions:
             subjects |= {f"facet {name}" for name in load_all("facet")}
         self._well -= self._noted
         new = subjects - self._noted - self._well
-        for code in (TopicFailed.code, FacetFailed.code) if new else ():
-            self._rooms.catalogue.strike_out(Stage.GRAPH, sorted(new), code=code)
+        if new:
+            codes = (TopicFailed.code, FacetFailed.code)
+            solved = [ProblemKey(Stage.GRAPH, subject, code) for subject in sorted(new) for code in codes]
+            self._rooms.catalogue.note([], solved=solved)
         self._well |= new
         self._noted.clear()

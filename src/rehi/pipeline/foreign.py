@@ -12,10 +12,10 @@ from urllib.parse import urljoin
 
 from rehi.archive.foreign import Fields, ForeignRecord, Message, read_date
 from rehi.errors import BadEncoding, FetchError, RecordDamaged, TooLarge
-from rehi.fetch.body import Body
+from rehi.fetch.body import IncomingBody
+from rehi.model.http import NOT_MODIFIED, PARTIAL, REDIRECTS
 from rehi.model.version import Digest
 from rehi.model.visit import Answer, Headers, Visit
-from rehi.pipeline.judgement import NOT_MODIFIED, PARTIAL, REDIRECTS
 from rehi.sources import is_visitable, normalise
 from rehi.sources.urls import is_robots
 
@@ -156,7 +156,7 @@ def _ip(fields: Fields) -> str:
 
 
 def _empty() -> tuple[BinaryIO, int, Digest]:
-    return Body(content_encoding="", max_bytes=1, spool=None).finish()
+    return IncomingBody(content_encoding="", max_bytes=1, spool=None).finish()
 
 
 def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO, int, Digest]:
@@ -165,7 +165,7 @@ def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO,
         return _spool(message.payload(), "", max_bytes, spool)
     raw, size, digest = _spool(message.payload(), "", max_bytes, spool)
     try:
-        decoded = Body(content_encoding=codings, max_bytes=max_bytes, spool=spool)
+        decoded = IncomingBody(content_encoding=codings, max_bytes=max_bytes, spool=spool)
     except BadEncoding as error:
         raw.close()
         raise RecordDamaged(str(error)) from error
@@ -185,7 +185,7 @@ def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO,
 
 
 def _spool(chunks: Iterable[bytes], codings: str, max_bytes: int, spool: Path) -> tuple[BinaryIO, int, Digest]:
-    body = Body(content_encoding=codings, max_bytes=max_bytes, spool=spool)
+    body = IncomingBody(content_encoding=codings, max_bytes=max_bytes, spool=spool)
     try:
         for chunk in chunks:
             body.write(chunk)

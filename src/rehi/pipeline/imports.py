@@ -11,6 +11,7 @@ from pathlib import Path
 from rehi.archive import Archive
 from rehi.archive.foreign import Damage, ForeignRecord, read_request
 from rehi.errors import ArchiveError, RecordDamaged, RecordMissing
+from rehi.frontier import VISIT_RULES
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Source
 from rehi.model.version import Digest, RecordRef
@@ -99,7 +100,7 @@ class Imports:
             for visit in visits:
                 visit.answer.body.close()
         if visited:
-            self.catalogue.record(visited, [], worker=self.worker, now=now)
+            self.catalogue.record(visited, [], rules=VISIT_RULES, worker=self.worker, now=now)
         counts = {what: float(n) for what, n in self._counts.items() if n}
         self.catalogue.take_in(self.source, [], position=position, counts=counts, problems=self._problems, now=now)
         self._counts, self._problems = Counter(), []
@@ -150,8 +151,12 @@ class Imports:
     def _keep(self, visits: list[ForeignVisit], now: datetime) -> list[Visited]:
         histories = Histories(self.catalogue, urls_of(visits, now=now))
         finds = self._finds(visits, histories, now)
-        known = self.catalogue.find_body({found.digest for found in finds.values()})
-        bodies = {digest: body for digest, body in known.items() if self.archive.holds(body)}
+        known = self.catalogue.find_bodies({found.digest for found in finds.values()})
+        bodies = {
+            digest: body.place
+            for digest, body in known.items()
+            if body.pruned is None and self.archive.holds(body.place)
+        }
         visited: list[Visited] = []
         for visit in sorted(visits, key=lambda one: one.repeats):
             found = finds.get(visit.key)

@@ -29,19 +29,14 @@ from rehi.errors import (
 from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
 from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
 from rehi.model.host import Probe
+from rehi.model.http import MISSING, NOT_MODIFIED, OVERLOADED, PARTIAL, PERMANENT_REDIRECTS, REDIRECTS
 from rehi.model.problem import Problem, Stage
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, HostLease, Outcome, Visit, Visited, VisitTask
-from rehi.pipeline.courtesy import OVERLOADED
 from rehi.ports import Ledger
 from rehi.settings import Settings
 from rehi.sources import is_visitable, normalise
 
-NOT_MODIFIED = 304
-PARTIAL = 206  # though no part was asked for
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-PERMANENT = frozenset({301, 308})
-MISSING = frozenset({404, 410})
 A_PAGE = "a web page came where a dataset was promised"
 GONE_LEAST = 2  # failures before this one: a single look is no proof
 
@@ -70,8 +65,12 @@ class Judge:
     def keep(self, finished: Sequence[Finished], *, price: float, now: datetime) -> list[Visited]:
         """Append every answer worth keeping, sync once, and say what each visit came to."""
         self._price = price
-        known = self.ledger.find_body({item.visit.answer.digest for item in finished if item.visit.answer})
-        bodies = {digest: body for digest, body in known.items() if self.archive.holds(body)}
+        known = self.ledger.find_bodies({item.visit.answer.digest for item in finished if item.visit.answer})
+        bodies = {
+            digest: body.place
+            for digest, body in known.items()
+            if body.pruned is None and self.archive.holds(body.place)
+        }
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
         return visited
@@ -82,9 +81,10 @@ class Judge:
 
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
-        found = list(self.archive.recover(self.ledger.known_end))
-        self.ledger.note([complaint(item, now) for item in found if isinstance(item, TornPart)])
-        return [self._remark(seen) for seen in self.remember([item for item in found if isinstance(item, KeptVisit)])]
+        ends = {file.name: file.known_end for file in self.ledger.known_files()}
+        items = list(self.archive.recover(lambda file: ends.get(file, 0)))
+        self.ledger.note([complaint(item, now) for item in items if isinstance(item, TornPart)])
+        return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
         """A visit whose process was killed is remarked on as if it had lived."""
@@ -103,13 +103,14 @@ class Judge:
 
     def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
         """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
-        digests = {item.digest for item in kept}
-        bodies, dropped = dict(self.ledger.find_body(digests)), self.ledger.find_body(digests, dropped=True)
+        known = self.ledger.find_bodies({item.digest for item in kept})
+        bodies = {digest: body.place for digest, body in known.items() if body.pruned is None}
+        pruned = {digest: body.place for digest, body in known.items() if body.pruned is not None}
         visited = []
         for item in kept:
             if item.body is not None and not item.redirect_to:
                 bodies.setdefault(item.digest, item.body)
-            visited.append(self._enter(item, bodies.get(item.digest) or dropped.get(item.digest)))
+            visited.append(self._enter(item, bodies.get(item.digest) or pruned.get(item.digest)))
         return visited
 
     def _judge(self, item: Finished, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
@@ -220,7 +221,7 @@ class Judge:
             host_history=self._histories.get(host_id, item.lease.history),
         )
         self._histories[host_id] = plan.host_history
-        moved = answer.status in PERMANENT
+        moved = answer.status in PERMANENT_REDIRECTS
         return Visited(
             url=visit.url,
             at=visit.started_at,

@@ -14,7 +14,7 @@ from rehi.errors import ArchiveError, RecordDamaged
 from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.version import Digest
 from rehi.pipeline.foreign import AHEAD, ForeignVisit
-from rehi.ports import Captures
+from rehi.ports import Ledger
 from rehi.sources import normalise
 
 REMEMBERED = 200_000  # of the run's visits and digests: some 60 MB
@@ -33,7 +33,7 @@ class Bytes:
 class Histories:
     """What is on record of some URLs, in the order of time."""
 
-    def __init__(self, catalogue: Captures, urls: Iterable[str]) -> None:
+    def __init__(self, catalogue: Ledger, urls: Iterable[str]) -> None:
         self._captures: dict[str, list[Capture]] = {}
         for found in catalogue.captures(CaptureFilter(urls=frozenset(urls))):
             if found.digest is not None and not found.dropped:

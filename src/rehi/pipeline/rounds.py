@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime, timedelta
 
-from rehi.model.update import Update, UpdateKind, UpdateState
+from rehi.model.update import RUNNING, Update, UpdateKind, UpdateState, open_update
 from rehi.pipeline.rooms import Progress, Rooms
 
 _LOOK_SECONDS = 1.0
@@ -26,15 +26,19 @@ class Rounds:
     def find_update(self) -> int | None:
         """The update for which visits count now; asked once per batch, so that one just ordered loses none of its visits."""
         if self._kind is UpdateKind.DAY:
-            current = self._rooms.catalogue.open_update()
+            current = self._open_update()
             if current is not None and _is_current(current, self._rooms.clock()):
                 self._change_to(current)
         return self._update.id if self._update else None
 
+    def _open_update(self) -> Update | None:
+        running, _ = self._rooms.catalogue.updates(RUNNING, running=True)
+        return open_update(running)
+
     def begin(self, kind: UpdateKind) -> None:
         """Open a row, or go on with the day's."""
         self._kind, now = kind, self._rooms.clock()
-        current = self._rooms.catalogue.open_update()
+        current = self._open_update()
         if kind is UpdateKind.DAY and current is not None and _is_current(current, now):
             self._update = current
         else:
@@ -54,10 +58,10 @@ class Rounds:
             return
         if idle and self._update is not None and self._update.kind in _WHOLE:
             self._end(UpdateState.DONE, now)
-        current = self._rooms.catalogue.open_update()
+        current = self._open_update()
         if current is not None and not _is_current(current, now):
-            self._rooms.catalogue.end_update(current.id, UpdateState.DONE, now=now)
-            current = self._rooms.catalogue.open_update()
+            self._rooms.catalogue.change_update(current.id, state=UpdateState.DONE, now=now)
+            current = self._open_update()
         if current is None:
             self.begin(UpdateKind.DAY)
         else:
@@ -77,7 +81,7 @@ class Rounds:
     def _end(self, state: UpdateState, now: datetime) -> None:
         if self._update is not None:
             self._write()
-            self._rooms.catalogue.end_update(self._update.id, state, now=now)
+            self._rooms.catalogue.change_update(self._update.id, state=state, now=now)
             self._update = None
 
     def _write(self) -> None:
@@ -87,7 +91,9 @@ class Rounds:
             if seconds > self._written[stage]
         }
         if spent and self._update is not None:
-            self._rooms.catalogue.add_to_update(self._update.id, worker=self._rooms.worker, seconds=spent)
+            self._rooms.catalogue.change_update(
+                self._update.id, worker=self._rooms.worker, seconds=spent, now=self._rooms.clock()
+            )
             self._written.update(self._progress.seconds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from rehi.errors import StoreUnreachable
 from rehi.pipeline.rooms import Rooms
@@ -29,43 +29,42 @@ class Sealing:
 
     def seal(self) -> bool:
         """Have what is finished sealed; the catalogue never changes by it."""
-        self._close_old()
         if self._work is not None and self._work.done():
-            try:
-                self._work.result()
-            except StoreUnreachable as error:  # tried again with the next file that is finished
-                _log.warning("a file is not sealed yet: %s", error)
+            self._report(self._work)
             self._work = None
-        if self._work is None and self._archive.rolled != self._seen:
+        if self._work is None and (self._archive.rolled != self._seen or self._should_look()):
             self._seen = self._archive.rolled
-            self._work = self._thread.submit(self._seal_all)
+            self._look_at = self._rooms.clock() + timedelta(seconds=LOOK_SECONDS)
+            old = self._rooms.clock() - timedelta(seconds=self._rooms.settings.archive.file_seconds)
+            self._work = self._thread.submit(self._seal_all, old)
         return False
 
     def leave(self) -> None:
         """Let others see all that was kept, where they can."""
         if self._archive.shared:
-            self._archive.close_file()
-            if self._work is None:
-                self._work = self._thread.submit(self._seal_all)
-            self._derived.seal()
+            self._work = self._thread.submit(self._seal_all, None)
 
     def close(self) -> None:
         """Wait for the file at hand."""
         self._thread.shutdown(cancel_futures=False)
-        if self._work is None or self._work.cancelled():
-            return
-        if (error := self._work.exception()) is not None:
+        if self._work is not None and not self._work.cancelled():
+            self._report(self._work)
+
+    def _should_look(self) -> bool:
+        return self._archive.shared and self._rooms.clock() >= self._look_at
+
+    def _report(self, work: Future[None]) -> None:
+        """Say what kept a file from being sealed; it is tried again with the next look or file."""
+        try:
+            work.result()
+        except StoreUnreachable as error:
             _log.warning("a file is not sealed yet: %s", error)
 
-    def _close_old(self) -> None:
-        now = self._rooms.clock()
-        if not self._archive.shared or now < self._look_at:
-            return
-        self._look_at = now + timedelta(seconds=LOOK_SECONDS)
-        old = now - timedelta(seconds=self._rooms.settings.archive.file_seconds)
-        self._archive.close_file(began_before=old)
-        self._derived.seal(began_before=old)
-
-    def _seal_all(self) -> None:
+    def _seal_all(self, old: datetime | None) -> None:
+        """Seal what is finished; where others see only what is sealed, what was begun before then is finished first."""
+        if self._archive.shared:
+            self._archive.close_file(began_before=old)
         for file, size in self._archive.unsealed():
             self._archive.seal(file, size, spool=self._rooms.spool)
+        if self._archive.shared:
+            self._derived.seal(began_before=old)

@@ -32,11 +32,10 @@ class Texts:
 
     def of_document(self, resource_id: int) -> Reading:
         """Return what a document shows; NotFound before it was read, LiesElsewhere if only another worker has it."""
-        facts = self.catalogue.reading_of(resource_id)
-        if facts is None or facts.derived is None:
+        shown = self.catalogue.shown_reading(resource_id)
+        if shown.facts.derived is None:
             raise NotFound(f"document {resource_id} has not been read")
-        task = self.catalogue.read_task_of(resource_id)
-        return _located(self._read_kept(facts) or self._read_now(task, facts)[0], task)
+        return _located(self._read_kept(shown.facts) or self._read_now(shown.task, shown.facts)[0], shown.task)
 
     def of_version(self, version: Version) -> Reading:
         """Return what is read from any version by today's recipe, and keep it; a ReadError if that is in vain."""
@@ -73,7 +72,8 @@ class Texts:
         """Keep a reading that was just made; where a harvest is running, have that do it."""
         try:
             with self.write() as derived:
-                derived.forget_tail(self.catalogue.known_end)
+                ends = {known.name: known.known_end for known in self.catalogue.known_files()}
+                derived.forget_tail(lambda file: ends.get(file, 0))
                 (new,) = link_readings(self.catalogue, [to_new_reading(document, key, derived)])
                 derived.sync()
                 self.catalogue.enter_reading(new, worker=self.plan.worker, now=self.clock())

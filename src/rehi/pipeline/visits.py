@@ -20,9 +20,9 @@ from rehi.fetch import (
     read_robots,
     robots_url,
 )
-from rehi.frontier import Agenda, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
+from rehi.frontier import VISIT_RULES, Agenda, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
-from rehi.model.problem import Stage
+from rehi.model.problem import ProblemKey, Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import HostProfile, HostRelease
 from rehi.pipeline.budget import Budget
@@ -251,7 +251,13 @@ class Visits:
         visited = self._judge.keep(finished, price=self._budget.price, now=now)
         released = [self._part_with(release) for release in released]
         self._rooms.catalogue.record(
-            visited, released, profiles=profiles, worker=self._rooms.worker, update_id=self._find_update(), now=now
+            visited,
+            released,
+            rules=VISIT_RULES,
+            profiles=profiles,
+            worker=self._rooms.worker,
+            update_id=self._find_update(),
+            now=now,
         )
         self._progress.counts["visited"] += len(visited)
         self._progress.counts.update(item.outcome.value for item in visited)
@@ -259,10 +265,9 @@ class Visits:
 
     def _note(self) -> None:
         notes, settled = self._courtesy.take_notes()
-        if notes:
-            self._rooms.catalogue.note(notes)
-        if settled:
-            self._rooms.catalogue.strike_out(Stage.FETCH, settled, code=CAPPED)
+        if notes or settled:
+            solved = [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
+            self._rooms.catalogue.note(notes, solved=solved)
 
     def _part_with(self, release: HostRelease) -> HostRelease:
         self._courtesy.forget(release.host_id)
@@ -273,7 +278,9 @@ class Visits:
     def recover(self) -> None:
         """Enter the visits that the archive holds and the catalogue has not heard of."""
         now = self._clock()
-        self._rooms.catalogue.record(self._judge.recover(now=now), [], worker=self._rooms.worker, now=now)
+        self._rooms.catalogue.record(
+            self._judge.recover(now=now), [], rules=VISIT_RULES, worker=self._rooms.worker, now=now
+        )
 
     def leave(self) -> None:
         """Keep what has come, forget what is under way, and give every host back."""

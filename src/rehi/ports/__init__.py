@@ -6,6 +6,7 @@ One engine may stand behind several ports, as the SQL catalogue does behind most
 
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
+from rehi.ports.frontier import Frontier, VisitRules
 from rehi.ports.graph import (
     DescribedPage,
     Graph,
@@ -17,16 +18,16 @@ from rehi.ports.graph import (
     ReplaceSubject,
     Topic,
 )
-from rehi.ports.keeping import Captures, Inventory, Ledger, Stock
+from rehi.ports.index import Index
 from rehi.ports.knowledge import Knowledge
-from rehi.ports.looking import Index
+from rehi.ports.ledger import Ledger
 from rehi.ports.outbox import Outbox
+from rehi.ports.retention import Retention
 from rehi.ports.shelf import Shelf, ShelfEngine
-from rehi.ports.visiting import Frontier, Hosts, Sources, Updates
+from rehi.ports.sources import Sources
 from rehi.ports.workers import Workers
 
 __all__ = [
-    "Captures",
     "Catalogue",
     "DescribedPage",
     "Executor",
@@ -34,9 +35,7 @@ __all__ = [
     "Graph",
     "GraphChange",
     "GraphContext",
-    "Hosts",
     "Index",
-    "Inventory",
     "Knowledge",
     "Ledger",
     "Outbox",
@@ -44,11 +43,11 @@ __all__ = [
     "QueryLimits",
     "ReplaceGraph",
     "ReplaceSubject",
+    "Retention",
     "Shelf",
     "ShelfEngine",
     "Sources",
-    "Stock",
     "Topic",
-    "Updates",
+    "VisitRules",
     "Workers",
 ]

@@ -8,7 +8,16 @@ from typing import Protocol
 
 from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
-from rehi.model.work import Claim, NewReading, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
+from rehi.model.work import (
+    Claim,
+    NewReading,
+    ReadingFacts,
+    ReadingKey,
+    ReadResult,
+    ReadTask,
+    ResourceDescription,
+    ShownReading,
+)
 
 
 class Knowledge(Protocol):
@@ -16,9 +25,6 @@ class Knowledge(Protocol):
 
     def read_tasks(self, claims: Sequence[Claim]) -> Sequence[ReadTask]:
         """Return what is to be read for claims of the kind "read", whose subjects are versions."""
-
-    def read_task_of(self, resource_id: int) -> ReadTask:
-        """Return what would be read for the document that a resource shows; NotFound if it shows none."""
 
     def find_readings(self, keys: Iterable[ReadingKey]) -> Mapping[ReadingKey, int]:
         """Return the ids of readings that were made already."""
@@ -39,8 +45,8 @@ class Knowledge(Protocol):
         A document shows the reading of its newest version that was read. Results whose tasks are done already change nothing.
         """
 
-    def reading_of(self, resource_id: int) -> ReadingFacts | None:
-        """Return the reading that a resource's document shows; None before it was read."""
+    def shown_reading(self, resource_id: int) -> ShownReading:
+        """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
 
     def reading(self, reading_id: int) -> ReadingFacts:
         """Return a reading, whether a document shows it or not; NotFound if there is none."""

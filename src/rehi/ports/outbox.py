@@ -12,11 +12,11 @@ from rehi.model.work import Claim
 class Outbox(Protocol):
     """Work by kind and subject. What is claimed is nobody else's until it is finished, given back or too old."""
 
-    def put(self, kind: str, subjects: Iterable[int]) -> None:
-        """Put work there; always as new rows, since somebody may be busy with what was there before."""
+    def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
+        """Put work there, everything of the kind if no subjects are given, and return how much that is.
 
-    def put_all(self, kinds: Iterable[str]) -> int:
-        """Put everything of these kinds there, whatever was done before, and return how much that is."""
+        Always as new rows, since somebody may be busy with what was there before.
+        """
 
     def claim(
         self,
@@ -36,9 +36,6 @@ class Outbox(Protocol):
 
     def renew_claims(self, claims: Sequence[Claim], *, worker: str, ttl: float, now: datetime) -> Sequence[Claim]:
         """Keep claims for longer, and return those that are this worker's still."""
-
-    def finish(self, claims: Sequence[Claim]) -> None:
-        """Take work out of the outbox: it is done."""
 
     def waiting_files(self, *, worker: str, limit: int) -> Mapping[str, str]:
         """Return files with bytes that wait to be read and lie in the folders of other workers, with these workers' names."""

@@ -165,7 +165,7 @@ def show_plugins(request: Request, others: bool) -> Response:
 
 def find_document(request: Request, *, url: Url) -> Response:
     """The document of a URL."""
-    return RedirectResponse(f"/documents/{house_of(request).catalogue.resource_id(url)}")
+    return RedirectResponse(f"/documents/{house_of(request).catalogue.document(url).resource_id}")
 
 
 def show_names(request: Request, name: str, kind: KindName | None, limit: int, offset: int) -> Response:

@@ -7,7 +7,7 @@ its own. See docs/memento.md.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -20,6 +20,7 @@ from starlette.routing import Route
 from rehi.app import House
 from rehi.errors import ArchiveError, SettingsError
 from rehi.model.capture import Capture
+from rehi.model.http import REDIRECTS, format_http_date, parse_http_date
 from rehi.model.visit import Headers, Outcome
 from rehi.operations.file_names import name_of_file
 from rehi.operations.mementos import Memento, MementoPosition, find_memento, target_of
@@ -31,7 +32,7 @@ from rehi.serve import timemaps, versions
 from rehi.serve.address import Address
 from rehi.serve.ranges import answer_with
 from rehi.serve.rendering import house_of
-from rehi.serve.webpath import SAVE, WEB, WebAddress, base_of, host_of, http_date, parse_web, web_path
+from rehi.serve.webpath import SAVE, WEB, WebAddress, base_of, host_of, parse_web, web_path
 
 ORIGINAL = "x-archive-orig-"
 LONG = 2_000  # characters of a URL, from which on only the necessary links are sent
@@ -39,7 +40,6 @@ _MOST_HEADERS, _LONGEST_HEADER, _ALL_HEADERS = 60, 4_096, 16_384
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _UNSENDABLE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 _HOP = frozenset({"connection", "keep-alive", "proxy-authenticate", "te", "trailer", "upgrade", "content-length"})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # An archived script, which must never be run, not even by a page of our own that somebody has smuggled a tag into.
 _RUN = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt", "manifest"}
@@ -115,12 +115,12 @@ def get_timegate(request: Request, *, url: WebUrl) -> Response:
 
 
 def _accepted(given: str) -> datetime:
-    try:
-        return datetime.strptime(given.strip(), "%a, %d %b %Y %H:%M:%S GMT").replace(tzinfo=UTC)
-    except ValueError as error:
+    moment = parse_http_date(given.strip())
+    if moment is None:
         raise HTTPException(
             400, "Accept-Datetime must be as in Sun, 01 Mar 2026 12:00:00 GMT", headers={"vary": "accept-datetime"}
-        ) from error
+        )
+    return moment
 
 
 def _redirect(request: Request, position: MementoPosition, url: str, what: str) -> Response:
@@ -136,11 +136,11 @@ def _moved(request: Request, house: House, position: MementoPosition, url: str) 
     status = position.chosen.capture.status
     headers = {
         "location": web_path(target, position.chosen.stamp[:14]),
-        "memento-datetime": http_date(position.chosen.capture.at),
+        "memento-datetime": format_http_date(position.chosen.capture.at),
         "link": links(request, url, position),
         "cache-control": "no-cache",  # what is closest there may be another one tomorrow
     }
-    return Response(status_code=status if status in _REDIRECTS else 302, headers=headers)
+    return Response(status_code=status if status in REDIRECTS else 302, headers=headers)
 
 
 def _bytes(request: Request, house: House, position: MementoPosition, *, save: bool) -> Response:
@@ -152,7 +152,7 @@ def _bytes(request: Request, house: House, position: MementoPosition, *, save: b
     headers = {
         **_original_headers(house, capture),
         "content-type": _sendable(capture.media_type) or "application/octet-stream",
-        "memento-datetime": http_date(capture.at),
+        "memento-datetime": format_http_date(capture.at),
         "link": links(request, capture.url, position),
         "content-security-policy": _policy(request),
         "referrer-policy": "no-referrer",
@@ -237,7 +237,7 @@ def _neighbours(base: str, url: str, position: MementoPosition) -> list[str]:
             roles.setdefault(memento, []).append(role)
     return [
         f'<{base}{web_path(url, memento.stamp)}>; rel="{" ".join([*filter(None, relations), "memento"])}"; '
-        f'datetime="{http_date(memento.capture.at)}"'
+        f'datetime="{format_http_date(memento.capture.at)}"'
         for memento, relations in sorted(roles.items(), key=lambda pair: pair[0].capture.at)
     ]
 

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from rehi.model.media import bare_name
 from rehi.operations.operation import Signature
 from rehi.serve.problem_details import BadRequest, WrongParameter
 
@@ -48,7 +49,7 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str]) -> None:
 
 async def read_json(request: Request, signature: Signature) -> dict[str, Any]:
     """Return the parameters in a JSON object; no body at all is an empty object."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = bare_name(request.headers.get("content-type", ""))
     if media_type not in _AS_JSON and not media_type.endswith("+json"):
         raise HTTPException(415, f"send application/json, and not {media_type[:_SHOWN]}")
     body = await read_body(request)
@@ -140,7 +141,7 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> WrongParameter:
             detail = f"say which: {shown} is missing"
         case "string_too_short":
             detail = f"say which: {shown} is empty"
-        case "value_error" | "int_parsing" | "int_type" | "int_from_float":
+        case "int_parsing" | "int_type" | "int_from_float":
             detail = f"{shown} is a whole number"
         case "greater_than_equal" | "less_than_equal" | "int_parsing_size":
             detail = f"{shown} is {schema.get('minimum', '…')} to {schema.get('maximum', '…')}"

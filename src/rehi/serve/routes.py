@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from rehi.model.media import bare_name
 from rehi.operations.operation import Operation, Signature, load, read_signature
 from rehi.operations.table import OPERATIONS
 from rehi.serve.address import Address, Handler
@@ -84,7 +85,7 @@ def _check_accept(request: Request, media_types: Iterable[str]) -> None:
     accept = request.headers.get("accept", "")
     if not accept or "*/*" in accept:
         return
-    ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    ranges = [bare_name(part) for part in accept.split(",")]
     for media_type in media_types:
         if media_type in ranges or f"{media_type.partition('/')[0]}/*" in ranges:
             return

@@ -14,6 +14,8 @@ from rehi.errors import EngineError
 from rehi.serve.application import create_app
 from rehi.service import Service
 
+LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
+
 
 @contextmanager
 def running(house: House, service: Service, *, port: int | None = None) -> Iterator[str]:
@@ -22,7 +24,12 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
     listener = _listen(settings.host, settings.port if port is None else port)
     app = create_app(house, service)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
     )
     server = _Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="rehi-serve", daemon=True)

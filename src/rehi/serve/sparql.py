@@ -15,6 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from rehi.app import House
 from rehi.errors import QueryError
 from rehi.graph import choose_media_type, media_type_for, query_kind
+from rehi.model.media import bare_name
 from rehi.operations.operation import read_signature
 from rehi.ports import QueryAnswer
 from rehi.serve.examples import EXAMPLES
@@ -22,30 +23,36 @@ from rehi.serve.rendering import house_of, render
 from rehi.serve.request_parameters import check_fields, parse_fields, read_body
 
 MAX_QUERY = 100_000  # characters
+MAX_IN_URL = 20_000  # characters of a query in the address: percent-encoded they fit into what the server takes
 ANSWER_SHOWN = 1_000  # rows of an answer on the page
 
 QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1.")]
+ShortQuery = Annotated[str, Field(max_length=MAX_IN_URL, description="The query, in SPARQL 1.1; POST longer ones.")]
 Form = Annotated[
     Literal["", "json", "xml", "csv", "tsv", "ttl", "nt"],
     Field(alias="format", description="How to write the answer, whatever Accept says."),
 ]
 
 
-async def query_graph(request: Request, *, query: QueryText = "", form: Form = "") -> Response:
+async def query_graph(request: Request, *, query: ShortQuery = "", form: Form = "") -> Response:
     """Ask the graph within the limits that are set; a person without a query gets the page."""
     if not query and "text/html" in request.headers.get("accept", ""):
         return await run_in_threadpool(show_sparql, request, "")
     return await _answer(request, query, form)
 
 
+def query_form(request: Request, *, query: QueryText = "", form: Form = "") -> None:
+    """Declare the fields of the form in which a query is posted."""
+
+
 async def post_query(request: Request, *, form: Form = "") -> Response:
     """Ask the graph with a form, or with the query itself as the body."""
     body = await read_body(request, largest=MAX_QUERY * 3)
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = bare_name(request.headers.get("content-type", ""))
     if media_type == "application/sparql-query":
         return await _answer(request, body.decode("utf-8", "replace"), form)
     if media_type == "application/x-www-form-urlencoded":
-        fields = check_fields(parse_fields(body), read_signature(query_graph), status=400)
+        fields = check_fields(parse_fields(body), read_signature(query_form), status=400)
         return await _answer(request, fields["query"], fields["form"] or form)
     raise HTTPException(415, "POST the query as application/sparql-query or application/x-www-form-urlencoded")
 

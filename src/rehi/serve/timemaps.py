@@ -9,13 +9,14 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
+from rehi.model.http import format_http_date
 from rehi.operations.byte_stream import batch_lines
 from rehi.operations.mementos import Memento, mementos
 from rehi.operations.parameters import Url
 from rehi.operations.versions import find_url
 from rehi.serve.ranges import CarefulStream
 from rehi.serve.rendering import house_of
-from rehi.serve.webpath import base_of, http_date, web_path
+from rehi.serve.webpath import base_of, web_path
 
 _SAFE = "".join(map(chr, range(0x21, 0x7F))).translate({ord(one): None for one in '<>"'})
 
@@ -47,7 +48,7 @@ def _links(base: str, url: str, history: Iterable[Memento]) -> Iterator[str]:
     yield f'<{base}{web_path(url)}>; rel="timegate"'
     for memento, first, last in _marked(history):
         role = " ".join([*(["first"] if first else []), *(["last"] if last else []), "memento"])
-        yield f',\n<{base}{web_path(url, memento.stamp)}>; rel="{role}"; datetime="{http_date(memento.capture.at)}"'
+        yield f',\n<{base}{web_path(url, memento.stamp)}>; rel="{role}"; datetime="{format_http_date(memento.capture.at)}"'
     yield "\n"
 
 

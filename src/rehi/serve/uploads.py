@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from rehi.app import House
 from rehi.errors import SourceError
+from rehi.model.media import bare_name
 from rehi.model.source import Source
 from rehi.operations import sources
 from rehi.operations.operation import read_signature
@@ -52,7 +53,7 @@ async def upload_form(request: Request) -> Response:
 
 
 def _is_form(request: Request) -> bool:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data"
+    return bare_name(request.headers.get("content-type", "")) == "multipart/form-data"
 
 
 async def _receive(request: Request) -> Source:

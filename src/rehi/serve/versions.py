@@ -45,7 +45,7 @@ def show_history(request: Request, url: str, page: Page | None = None) -> Respon
     years = draw_years(_note_stamps(mementos(house, url), stamps))
     values = {
         "url": url,
-        "resource_id": house.catalogue.resource_id(url),
+        "resource_id": house.catalogue.document(url).resource_id,
         "total": len(versions),
         "page": page,
         "rows": _shown(request, url, part, versions[page.offset + 1 :], stamps),

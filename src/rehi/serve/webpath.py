@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import format_datetime
 from urllib.parse import quote, unquote
 
 from starlette.requests import Request
@@ -78,8 +76,3 @@ def host_of(request: Request) -> str:
     """The host with its port, if it is one; a header may say anything."""
     host = request.headers.get("host", "")
     return host if _HOST.fullmatch(host) else ""
-
-
-def http_date(at: datetime) -> str:
-    """A moment as HTTP writes it."""
-    return format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)

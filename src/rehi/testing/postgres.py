@@ -9,18 +9,17 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
 from rehi.errors import EngineError
+from rehi.testing.waiting import PATIENCE, wait_until
 
 _OWNER = "rehi"
 GUARDED = "guarded"  # a role that must give its password, for tests of refusal
-_START_SECONDS = 30.0
-_STOP_SECONDS = 10.0
+_STOP_SECONDS = 30.0  # for a process that is told to end at once, before it is made to
 _ACCESS = f"local all {GUARDED} scram-sha-256\nlocal all all trust\n"
 _OPTIONS = ("listen_addresses=", "fsync=on", "max_connections=100", "shared_buffers=64MB", "log_min_messages=fatal")
 
@@ -106,25 +105,26 @@ class PostgresServer:
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
             [str(self._programs / program), *arguments],
-            capture_output=True, check=False, cwd=self._folder, user=self._user, timeout=120,
+            capture_output=True, check=False, cwd=self._folder, user=self._user, timeout=PATIENCE,
         )  # fmt: skip
         if done.returncode != 0:
             raise EngineError(f"{program} failed: {done.stderr.decode(errors='replace').strip()}")
 
     def _await(self, log: Path) -> None:
+        server = self._server
+        assert server is not None
+        wait_until(lambda: self._is_ready() or server.poll() is not None, what="PostgreSQL answers", pause=0.05)
+        if server.poll() is not None:
+            raise EngineError(f"PostgreSQL did not start: {log.read_text(errors='replace').strip()}")
+
+    def _is_ready(self) -> bool:
         import psycopg
 
-        assert self._server is not None
-        deadline = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                self._connect("postgres").close()
-            except psycopg.OperationalError as error:
-                if self._server.poll() is not None or time.monotonic() > deadline:
-                    raise EngineError(f"PostgreSQL did not start: {log.read_text(errors='replace').strip()}") from error
-                time.sleep(0.05)
-            else:
-                return
+        try:
+            self._connect("postgres").close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def _connect(self, name: str) -> Any:
         import psycopg

@@ -10,17 +10,16 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from types import TracebackType
 
 from rehi.errors import EngineError
+from rehi.testing.waiting import PATIENCE, wait_until
 
 BUCKET = "rehi-kast"
 _KEY, _SECRET = "rehi-test", "a-secret-of-the-tests"
-_START_SECONDS = 30.0
-_STOP_SECONDS = 5.0
 _APART = 10_000  # each of its servers listens once more this far above its port
+_RANGE = 16  # ports that belong to a process, so that two which start at once do not take each other's
 
 
 def find_seaweed() -> Path | None:
@@ -102,7 +101,7 @@ class S3Server:
         server, self._server = self._server, None
         if server is not None:
             server.send_signal(signal.SIGKILL)
-            server.wait(_STOP_SECONDS)
+            server.wait(PATIENCE)
 
     def _made(self, name: str) -> Path:
         folder = self._folder / name
@@ -110,13 +109,12 @@ class S3Server:
         return folder
 
     def _await(self) -> None:
-        assert self._server is not None
-        deadline = time.monotonic() + _START_SECONDS
-        while not self._is_ready():
-            if self._server.poll() is not None or time.monotonic() > deadline:
-                log = (self._folder / "log").read_text(errors="replace")
-                raise EngineError(f"the S3 server did not start: {log[-2_000:].strip()}")
-            time.sleep(0.05)
+        server = self._server
+        assert server is not None
+        wait_until(lambda: self._is_ready() or server.poll() is not None, what="the S3 server answers", pause=0.05)
+        if server.poll() is not None:
+            log = (self._folder / "log").read_text(errors="replace")
+            raise EngineError(f"the S3 server did not start: {log[-2_000:].strip()}")
 
     def _is_ready(self) -> bool:
         """Whether the bucket is there and can be written to: who may not is refused, and before that it is an error."""
@@ -127,12 +125,12 @@ class S3Server:
         from obstore.store import S3Store
 
         try:
-            with socket.create_connection(("127.0.0.1", self._ports[0]), timeout=1):
+            with socket.create_connection(("127.0.0.1", self._ports[0]), timeout=10):
                 pass
             store = S3Store(
                 BUCKET, endpoint=self.endpoint, access_key_id=_KEY, secret_access_key=_SECRET, region="us-east-1",
-                client_options={"allow_http": True, "timeout": "2s"},
-                retry_config={"max_retries": 0, "retry_timeout": timedelta(seconds=1)},
+                client_options={"allow_http": True, "timeout": "20s"},
+                retry_config={"max_retries": 0, "retry_timeout": timedelta(seconds=20)},
             )  # fmt: skip
             put(store, ".ready", b"")
         except (OSError, BaseError):
@@ -142,13 +140,13 @@ class S3Server:
 
 def _free_ports(count: int) -> list[int]:
     """Ports that nobody has, below those that the system gives out, with their counterparts far above."""
-    found: list[int] = []
-    port = 11_000 + os.getpid() % 8_000
-    while len(found) < count:
+    ports: list[int] = []
+    port = 11_000 + os.getpid() * _RANGE % 10_000
+    while len(ports) < count:
         port = port + 1 if port < 21_000 else 11_000
         if _is_free(port) and _is_free(port + _APART):
-            found.append(port)
-    return found
+            ports.append(port)
+    return ports
 
 
 def _is_free(port: int) -> bool:

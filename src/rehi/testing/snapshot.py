@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rehi.app import House
+from rehi.errors import NotFound
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Stage
 from rehi.model.version import RecordRef
@@ -43,7 +44,7 @@ def take_snapshot(house: House) -> Snapshot:
             row.url: tuple(sorted((str(name.key), name.count) for name in catalogue.names_on(row.resource_id)))
             for row in rows
         },
-        texts={row.url: house.reading(row.resource_id).document.text for row in rows if _is_read(house, row)},
+        texts={row.url: house.reading(row.resource_id).document.text for row in rows if is_read(house, row)},
         problems=frozenset(_problems(house)),
         records=Counter(_records(house)),
         statements=Counter(_statements(house, urls)),
@@ -64,8 +65,12 @@ def _problems(house: House) -> Iterator[tuple[str, str, str]]:
             yield row.stage.value, row.code, row.subject
 
 
-def _is_read(house: House, row: DocumentRow) -> bool:
-    return house.catalogue.reading_of(row.resource_id) is not None
+def is_read(house: House, row: DocumentRow) -> bool:
+    """Whether a document was read."""
+    try:
+        return bool(house.catalogue.shown_reading(row.resource_id))
+    except NotFound:
+        return False
 
 
 def _records(house: House) -> Iterator[tuple[str, str]]:

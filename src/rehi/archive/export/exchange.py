@@ -9,12 +9,12 @@ from itertools import chain
 from typing import BinaryIO
 
 from rehi.archive.cdxj import REVISIT
-from rehi.archive.exchange import NOT_MODIFIED
 from rehi.archive.export.answer import KeptAnswer, check_body, chunks_of, digest_body, read_answer
 from rehi.archive.export.written_bodies import Original
 from rehi.archive.http_head import HttpHead, write_head
 from rehi.archive.record import block_fields, field_lines, pack_record, record_id, stream_record, warc_date
 from rehi.model.capture import Capture
+from rehi.model.http import NOT_MODIFIED
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
 from rehi.ports import Shelf

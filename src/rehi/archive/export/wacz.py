@@ -18,13 +18,13 @@ from rehi.archive.export.warc import ExportInfo, WarcExport
 from rehi.archive.member import CHUNK, pack
 from rehi.archive.record import record_id, warc_date
 from rehi.model.capture import Capture
+from rehi.model.media import MediaGroup, by_name
 from rehi.model.visit import Outcome
 from rehi.ports import Shelf
 
 VERSION = "1.1.1"
 _LINES = 3_000  # of the index in one gzip member, which a reader must fetch as a whole
 _INDEX = "index.cdx.gz"
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class WaczExport:
@@ -53,8 +53,8 @@ class WaczExport:
 
     def add(self, capture: Capture) -> None:
         """Write a capture; each version of a web page is added to the list of pages."""
-        essence = capture.media_type.partition(";")[0].strip().lower()
-        if not self._warcs.add(capture) or capture.outcome is not Outcome.NEW or essence not in _HTML:
+        is_page = by_name(capture.media_type).group is MediaGroup.PAGE
+        if not self._warcs.add(capture) or capture.outcome is not Outcome.NEW or not is_page:
             return
         moment = _moment(capture.at)
         page = {"id": record_id("page", warc_date(capture.at), capture.url)[10:-1], "url": capture.url, "ts": moment}

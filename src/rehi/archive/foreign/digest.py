@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
+from contextlib import suppress
 from functools import lru_cache
 from typing import Protocol
 
@@ -27,9 +27,9 @@ def parse_digest(text: str) -> tuple[str, bytes] | None:
     if not colon or size is None:
         return None
     for decode in (_base16, _base32, _base64):
-        found = decode(value)
-        if found is not None and len(found) == size:
-            return name.replace("-", ""), found
+        with suppress(ValueError):  # binascii's own is one
+            if len(digest := decode(value)) == size:
+                return name.replace("-", ""), digest
     return None
 
 
@@ -38,22 +38,14 @@ def new_hash(algorithm: str) -> Hash:
     return hashlib.new(algorithm, usedforsecurity=False)
 
 
-def _base16(value: str) -> bytes | None:
-    try:
-        return bytes.fromhex(value)
-    except ValueError:
-        return None
+def _base16(value: str) -> bytes:
+    return bytes.fromhex(value)
 
 
-def _base32(value: str) -> bytes | None:
-    try:
-        return base64.b32decode(value.rstrip("=").upper() + "=" * (-len(value.rstrip("=")) % 8))
-    except (binascii.Error, ValueError):
-        return None
+def _base32(value: str) -> bytes:
+    value = value.rstrip("=")
+    return base64.b32decode(value + "=" * (-len(value) % 8), casefold=True)
 
 
-def _base64(value: str) -> bytes | None:
-    try:
-        return base64.b64decode(value.replace("-", "+").replace("_", "/"), validate=True)
-    except (binascii.Error, ValueError):
-        return None
+def _base64(value: str) -> bytes:
+    return base64.b64decode(value, altchars=b"-_" if {"-", "_"} & set(value) else None, validate=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
 
-from rehi.archive.foreign.plain import Block
-from rehi.archive.http_head import HttpHead, read_http_head
+from rehi.archive.foreign.block import RecordBlock
+from rehi.archive.http_head import HttpHead, read_head_lines, read_http_head
 from rehi.errors import RecordDamaged
 from rehi.model.visit import Headers
 
@@ -22,7 +21,7 @@ class Message:
     """An answer as it lies in a record; its payload can be read once."""
 
     head: HttpHead
-    block: Block
+    block: RecordBlock
 
     @property
     def is_chunked(self) -> bool:
@@ -43,24 +42,18 @@ class Message:
 
     def payload(self) -> Iterator[bytes]:
         """The bytes after the head, out of their chunks; RecordDamaged if chunks are broken or the last is missing."""
-        return _dechunk(self.block) if self.is_chunked else _all(self.block)
+        return _dechunk(self.block) if self.is_chunked else iter(self.block.read, b"")
 
 
-def open_message(block: Block) -> Message:
+def open_message(block: RecordBlock) -> Message:
     """Read the head; RecordDamaged if there is none."""
-    return Message(read_http_head(cast("BinaryIO", block), block.left)[0], block)
+    return Message(read_http_head(block, block.left)[0], block)
 
 
-def read_request(block: Block) -> tuple[str, Headers]:
+def read_request(block: RecordBlock) -> tuple[str, Headers]:
     """The method and the headers of a request; nothing of one that is none."""
-    limit = min(block.left, _MAX_REQUEST)
-    raw = bytearray()
-    while len(raw) < limit:
-        line = block.readline(limit - len(raw))
-        raw += line
-        if not line.strip(b"\r\n"):
-            break
-    first, *lines = bytes(raw).decode("latin-1").split("\n")
+    raw = read_head_lines(block, min(block.left, _MAX_REQUEST))
+    first, *lines = raw.decode("latin-1").split("\n")
     method = first.split(" ", 1)[0]
     if not (method.isascii() and method.isalpha() and "HTTP/" in first):
         return "", ()
@@ -70,18 +63,13 @@ def read_request(block: Block) -> tuple[str, Headers]:
     )
 
 
-def _all(block: Block) -> Iterator[bytes]:
-    while data := block.read():
-        yield data
-
-
-def _dechunk(block: Block) -> Iterator[bytes]:
+def _dechunk(block: RecordBlock) -> Iterator[bytes]:
     """The contents of chunks. Many crawlers undo them and leave the header: what begins with no chunk has none."""
     line = block.readline(_SIZE_LINE)
     size = _SIZE.fullmatch(line)
     if size is None:
         yield line
-        yield from _all(block)
+        yield from iter(block.read, b"")
         return
     while size is not None and (left := int(size[1], 16)):
         while left:

@@ -8,26 +8,28 @@ an archive itself, which no reader can tell.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from io import BufferedReader
 from pathlib import Path
 
+from rehi.archive.foreign.block import LINE, RecordBlock, find_line, read_start
 from rehi.archive.foreign.digest import new_hash, parse_digest
 from rehi.archive.foreign.fields import (
     ARC_FIELDS,
     ARC_START,
+    UNKNOWN,
     WARC_START,
     Fields,
     read_arc_fields,
     read_warc_fields,
 )
 from rehi.archive.foreign.message import Message, open_message
-from rehi.archive.foreign.packing import Joined, PackedFile, Packing, Piece, Unpackable
-from rehi.archive.foreign.plain import Block, Plain
+from rehi.archive.foreign.packed_file import FileCompression, JoinedMembers, PackedFile, buffered, open_packed
+from rehi.archive.member import CompressionDamaged
 from rehi.errors import RecordDamaged, SourceError
 
-_LINE = 65_536  # bytes of a record's first line
 _TRIES = 100_000  # places that look like a member, in one file: by chance one in 16 MB
 _END = b"\r\n\r\n"
 _ENDS = (_END, b"\n\n", b"\n", b"\r\n")  # what others write after a block; nothing, or more, if they counted wrongly
@@ -42,18 +44,18 @@ class ForeignRecord:
 
     at: int  # where to begin to get it again
     fields: Fields
-    block: Block
+    block: RecordBlock
     spoiled: bool = False  # known once the next one is asked for: its block is not what it should be
     member: tuple[int, int] | None = None  # likewise: offset and length of the gzip member that is just this record
 
     def open_message(self) -> Message:
         """The answer in the block; RecordDamaged if there is none."""
         message = open_message(self.block)
-        if (said := parse_digest(self.fields.get("warc-payload-digest"))) is not None:
-            self.block.hash_payload(new_hash(said[0]))
+        if (declared := parse_digest(self.fields.get("warc-payload-digest"))) is not None:
+            self.block.hash_payload(new_hash(declared[0]))
         return message
 
-    def is_as_said(self) -> bool:
+    def is_as_declared(self) -> bool:
         """Whether what went by is what one of its digests says; nobody agrees on what a payload is when it is coded."""
         block, payload = self.block.digest, self.block.payload_digest
         if block is None or block == _bytes_of(self.fields.get("warc-block-digest")):
@@ -98,175 +100,167 @@ class ForeignFile:
     is_joined: bool = False  # records and members don't go together
     _arc_fields: int = ARC_FIELDS
     _tries: int = 0
-    _source: Piece | Joined | None = None
     _passed: _Passed = field(default_factory=_Passed)
-    _handle: int = -1
 
     @property
     def done(self) -> int:
         """How many bytes of the file were read."""
-        return min(self.packed.size, self._source.at) if self._source else 0
+        return min(self.packed.size, self.packed.file.tell())
 
     def close(self) -> None:
         """Give the file back."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        self.packed.file.close()
 
     def records(self, start: int = 0) -> Iterator[ForeignRecord | Damage]:
-        """All records from one's place on, and what is damaged between them."""
-        if self.packed.packing is not Packing.PLAIN and not self.is_joined:
+        """Yield all records from one's place on, and what is damaged between them."""
+        if self.packed.compression and not self.is_joined:
             yield from self._members(max(start, self.packed.begin))
             return
-        source = self._source = Joined(self.packed) if self.is_joined else self.packed.open_piece(start)
-        plain = Plain(source)
-        before = 0 if self.is_joined else start
-        while self.is_joined and plain.tell() < start and plain.take(start - plain.tell()):
-            pass
+        stream = self._open_plain(start)
         while True:
             try:
-                yield from self._through(plain, lambda: before + plain.tell())
+                yield from self._through(stream)
                 return
-            except Unpackable as error:
+            except CompressionDamaged as error:
                 self._passed.spoil()
-                yield Damage(before + plain.tell(), f"{error} (after so many unpacked bytes)")
+                yield Damage(stream.tell(), f"{error} (after so many unpacked bytes)")
+
+    def _open_plain(self, start: int) -> BufferedReader:
+        """Return the plain bytes from a place on."""
+        if not self.is_joined:
+            self.packed.file.seek(start)
+            return self.packed.file
+        stream = buffered(JoinedMembers(self.packed))
+        while stream.tell() < start:
+            with suppress(CompressionDamaged):  # reported when it was read for the first time
+                if not stream.read1(start - stream.tell()):
+                    break
+        return stream
 
     def _members(self, offset: int) -> Iterator[ForeignRecord | Damage]:
-        while (offset := self.packed.past_padding(offset)) < self.packed.size:
-            piece = self._source = self.packed.open_piece(offset)
+        while (offset := self.packed.skip_padding(offset)) < self.packed.size:
+            member = self.packed.open_member(offset)
             here, self._passed = offset, _Passed()
             try:
-                yield from self._through(Plain(piece), lambda: here)  # noqa: B023
-            except Unpackable as error:
+                yield from self._through(buffered(member), member_at=offset)
+            except CompressionDamaged as error:
                 self._passed.spoil()
                 offset = self._find_onward(offset + 1)
                 yield Damage(here, str(error))
                 continue
-            offset = piece.end
-            if self.packed.packing is Packing.GZIP:
-                self._passed.note_member(here, offset - here)
+            offset += member.length
+            if self.packed.compression is FileCompression.GZIP:
+                self._passed.note_member(here, member.length)
 
-    def _through(self, plain: Plain, place: Callable[[], int]) -> Iterator[ForeignRecord | Damage]:
-        """The records of a stream; Unpackable where it can't be read."""
-        passed = self._passed
+    def _through(self, stream: BufferedReader, *, member_at: int | None = None) -> Iterator[ForeignRecord | Damage]:
+        """Yield the records of a stream, which is a member or has all of them; CompressionDamaged where it is."""
+        passed, first = self._passed, b""
         while True:
-            passed.tail = plain.skip_blank()
-            if plain.at_end:
+            passed.tail, first = (b"", first) if first else read_start(stream)
+            if not first:
                 return
-            at = place()
-            first = plain.line(_LINE)
+            at = stream.tell() - len(first) if member_at is None else member_at
             passed.count += 1
             try:
-                fields = self._read_fields(plain, first)
-            except Unpackable:
+                fields = self._read_fields(stream, first)
+            except CompressionDamaged:
                 raise
             except RecordDamaged as error:
                 if passed.tail not in _ENDS:
                     passed.spoil()
-                plain.seek_line(_ARC_MARKS if self.is_arc else _WARC_MARKS)
+                first = find_line(stream, _ARC_MARKS if self.is_arc else _WARC_MARKS)
                 yield Damage(at, str(error))
                 continue
-            passed.last = ForeignRecord(at, fields, self._block(plain, fields))
+            first = b""
+            passed.last = ForeignRecord(at, fields, self._block(stream, fields))
             yield passed.last
             if (damage := self._end(passed.last)) is not None:
                 passed.spoil()
                 yield damage
 
-    def _block(self, plain: Plain, fields: Fields) -> Block:
-        said = parse_digest(fields.get("warc-block-digest")) if fields.kind in _CHECKED else None
-        return Block(plain, max(0, fields.length), hash_=new_hash(said[0]) if said else None)
+    def _block(self, stream: BufferedReader, fields: Fields) -> RecordBlock:
+        declared = parse_digest(fields.get("warc-block-digest")) if fields.kind in _CHECKED else None
+        return RecordBlock(stream, max(0, fields.length), hash_=new_hash(declared[0]) if declared else None)
 
     def _end(self, record: ForeignRecord) -> Damage | None:
-        """Pass over what is left of a record; what is wrong with it."""
+        """Pass over what is left of a record; return what is wrong with it."""
         try:
             record.block.drain()
-        except Unpackable:
+        except CompressionDamaged:
             raise
         except RecordDamaged as error:
             return Damage(record.at, str(error))
-        if record.fields.length < 0:
+        if record.fields.length == UNKNOWN:
             return Damage(record.at, "the record does not say how long it is")
-        return None if record.is_as_said() else Damage(record.at, "the record is not what its digests say")
+        return None if record.is_as_declared() else Damage(record.at, "the record is not what its digests say")
 
     def _begins(self, line: bytes) -> bool:
         return (ARC_START if self.is_arc else WARC_START).fullmatch(line) is not None
 
-    def _read_fields(self, plain: Plain, first: bytes) -> Fields:
+    def _read_fields(self, stream: BufferedReader, first: bytes) -> Fields:
         if not self._begins(first):
             raise RecordDamaged("no record begins here, where the one before ends by its length")
         if not self.is_arc:
-            fields = read_warc_fields(plain, first)
-            if fields.length < 0:
-                raise RecordDamaged(f"a record's Content-Length is {fields.get('content-length')[:40]!r}")
-            return fields
+            return read_warc_fields(stream, first)
         fields = read_arc_fields(first, self._arc_fields)
-        return self._read_arc_header(plain, fields) if fields.kind == "arc_header" else fields
+        return self._read_arc_header(stream, fields) if fields.kind == "arc_header" else fields
 
-    def _read_arc_header(self, plain: Plain, fields: Fields) -> Fields:
-        """The block of an ARC file's first record says what the lines of the others hold."""
-        left = fields.length if fields.length >= 0 else _LINE
+    def _read_arc_header(self, stream: BufferedReader, fields: Fields) -> Fields:
+        """Learn from the block of an ARC file's first record what the lines of the others hold."""
+        left, line = fields.length if fields.length != UNKNOWN else LINE, b""
         for _ in range(2):  # the version, and the names of the fields
-            line = plain.line(min(left, _LINE)) if left > 0 else b""
+            line = stream.readline(min(left, LINE))
             left -= len(line)
         names = line.split()
         self._arc_fields = len(names) if ARC_FIELDS <= len(names) <= 20 else ARC_FIELDS
-        return Fields(
-            kind=fields.kind, url=fields.url, length=max(0, left) if fields.length >= 0 else 0, named=fields.named
-        )
+        return replace(fields, length=left if fields.length != UNKNOWN else 0)
 
     def _find_onward(self, offset: int) -> int:
-        """The next member that begins as a record does."""
+        """Return the offset of the next member that begins as a record does."""
         while (offset := self.packed.find_member(offset)) < self.packed.size:
             self._tries += 1
             if self._tries > _TRIES:
                 return self.packed.size
-            try:
-                if self._begins(Plain(self.packed.open_piece(offset)).line(_LINE)):
+            with suppress(RecordDamaged):
+                if self._begins(buffered(self.packed.open_member(offset)).readline(LINE)):
                     break
-            except RecordDamaged:
-                pass
             offset += 1
         return offset
 
 
 def _bytes_of(text: str) -> bytes | None:
-    said = parse_digest(text)
-    return said[1] if said else None
+    declared = parse_digest(text)
+    return declared[1] if declared else None
 
 
 def open_foreign(path: Path) -> ForeignFile:
     """Open a file; SourceError if it can't be read at all."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise SourceError(f"{path} can't be opened: {getattr(error, 'strerror', error)}") from error
-    try:
-        file = ForeignFile(path, PackedFile(handle), _handle=handle)
-        _look(file)
+        file = ForeignFile(path, open_packed(path))
     except RecordDamaged as error:
-        os.close(handle)
         raise SourceError(f"{path} can't be read: {error}") from error
+    try:
+        _look(file)
     except BaseException:
-        os.close(handle)
+        file.close()
         raise
     return file
 
 
 def _look(file: ForeignFile) -> None:
-    """Whether it is ARC, and whether its first record is all of its first member."""
-    piece = file.packed.open_piece(file.packed.past_padding(file.packed.begin))
-    plain = Plain(piece)
+    """Find out whether it is ARC, and whether its first record is all of its first member."""
+    packed = file.packed
+    start = packed.skip_padding(packed.begin) if packed.compression else 0
+    member = packed.open_member(start) if packed.compression else None
+    stream = buffered(member) if member else file._open_plain(0)
     try:
-        plain.skip_blank()
-        first = plain.line(_LINE)
+        _, first = read_start(stream)
         file.is_arc = WARC_START.fullmatch(first) is None and ARC_START.fullmatch(first) is not None
-        if file.packed.packing is Packing.PLAIN:
+        if member is None:
             return
-        fields = file._read_fields(plain, first)
-        Block(plain, max(0, fields.length)).drain()
-        plain.skip_blank()
-        file.is_joined = not plain.at_end
-    except Unpackable:
+        RecordBlock(stream, max(0, file._read_fields(stream, first).length)).drain()
+        file.is_joined = bool(read_start(stream)[1])
+    except CompressionDamaged:
         return
     except RecordDamaged:  # it ends before its first record does, or begins with something else
-        file.is_joined = file.packed.packing is not Packing.PLAIN and plain.at_end and piece.end < file.packed.size
+        file.is_joined = member is not None and not stream.peek(1) and start + member.length < packed.size

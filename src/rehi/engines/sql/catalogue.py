@@ -12,33 +12,16 @@ from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.port import SqlFrontier
 from rehi.engines.sql.index.port import SqlIndex
 from rehi.engines.sql.knowledge.port import SqlKnowledge
-from rehi.engines.sql.ledger.captures import SqlCaptures
-from rehi.engines.sql.ledger.inventory import SqlInventory
 from rehi.engines.sql.ledger.port import SqlLedger
-from rehi.engines.sql.ledger.retention import SqlStock
 from rehi.engines.sql.migrations import upgrade
 from rehi.engines.sql.outbox.port import SqlOutbox
+from rehi.engines.sql.retention.port import SqlRetention
 from rehi.engines.sql.sources.port import SqlSources
-from rehi.engines.sql.upkeep.host_list import SqlHosts
-from rehi.engines.sql.upkeep.updates import SqlUpdates
-from rehi.engines.sql.upkeep.workers import SqlWorkers
+from rehi.engines.sql.workers.port import SqlWorkers
 from rehi.errors import EngineError
 
 
-class SqlCatalogue(
-    SqlSources,
-    SqlFrontier,
-    SqlHosts,
-    SqlUpdates,
-    SqlLedger,
-    SqlOutbox,
-    SqlKnowledge,
-    SqlWorkers,
-    SqlIndex,
-    SqlCaptures,
-    SqlStock,
-    SqlInventory,
-):
+class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, SqlKnowledge, SqlWorkers, SqlIndex):
     """The port Catalogue. Safe for use from several threads; each process opens its own."""
 
     def __init__(self, database: Database) -> None:

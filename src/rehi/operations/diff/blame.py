@@ -32,7 +32,7 @@ class BlamedRow:
 
 
 @dataclass(slots=True)
-class _Past:
+class _PastTables:
     """Earlier versions, read one after another for as long as there is time."""
 
     archive: Archive
@@ -77,7 +77,7 @@ def blame_rows(
     rows = content.rows()
     headed = both_headers(rows, rows)[0]
     table = to_table(rows, header=headed)
-    past = _Past(archive, content, earlier)
+    past = _PastTables(archive, content, earlier)
     origins = trace_rows(table, key, past.tables(table.columns if headed else ()))
     line = [content.version, *past.seen]
     blamed = [

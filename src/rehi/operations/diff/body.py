@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from rehi.compare import read_rows
 from rehi.errors import BodyDropped
-from rehi.extract import extract
+from rehi.extract import extract, has_reader
 from rehi.extract.body import charset_of
 from rehi.extract.characters import clean
 from rehi.extract.csv import find_delimiter
 from rehi.extract.decode import decode, decode_markup
 from rehi.extract.sniff import sniff
 from rehi.model.document import Document
+from rehi.model.media import Syntax, by_name
 from rehi.model.version import Version
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 LARGEST = 64_000_000  # bytes that are compared as text; beyond, sizes and digests must do
 LARGEST_TABLE = 32_000_000
 LARGEST_TREE = 32_000_000
-_DOCUMENTS = {"text/html", "application/xhtml+xml", "application/pdf"}  # whose text has to be dug out
-_TABLES = {"text/csv", "text/tab-separated-values"}
+_TABLES = ("text/csv", "text/tab-separated-values")  # whose rows can be told apart by a delimiter
 
 
 class DiffKind(StrEnum):
@@ -48,18 +48,22 @@ class ParsedBody:
     @property
     def kind(self) -> DiffKind:
         """Return how the bytes are compared."""
-        kind = self.true_type
+        row = by_name(self.true_type)
         if self.version.size > LARGEST:
             return DiffKind.BYTES
-        if kind in _TABLES:
+        if row.name in _TABLES:
             return DiffKind.TABLE
-        if kind in _DOCUMENTS:
-            return DiffKind.TEXT
-        if kind.endswith(("json", "jsonl")):
+        if row.syntax is Syntax.JSON:
             return DiffKind.JSON
-        if kind.endswith(("/xml", "+xml")):
+        if row.syntax is Syntax.XML:
             return DiffKind.XML
-        return DiffKind.TEXT if kind.startswith("text/") or kind.endswith("javascript") else DiffKind.BYTES
+        return DiffKind.TEXT if row.is_text or self.has_hidden_text else DiffKind.BYTES
+
+    @property
+    def has_hidden_text(self) -> bool:
+        """Whether the text has to be dug out of the bytes, as out of a page or a PDF."""
+        row = by_name(self.true_type)
+        return row.syntax is Syntax.HTML or (not row.is_text and has_reader(self.true_type))
 
     @cached_property
     def document(self) -> Document:
@@ -81,12 +85,12 @@ class ParsedBody:
     @property
     def text(self) -> str:
         """What a person would read: the text of a document, or the file as it is."""
-        return self.document.text if self.true_type in _DOCUMENTS else clean(self.decoded)
+        return self.document.text if self.has_hidden_text else clean(self.decoded)
 
     @property
     def is_cut(self) -> bool:
         """Whether the text goes on beyond what was read of it."""
-        return self.true_type in _DOCUMENTS and len(self.document.text) >= self.max_text - 2
+        return self.has_hidden_text and len(self.document.text) >= self.max_text - 2
 
     def rows(self) -> list[tuple[str, ...]]:
         """The rows of a table; TableTooLarge if there are too many."""

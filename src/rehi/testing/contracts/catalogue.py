@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_absence import AbsenceContract
+from rehi.testing.contracts.catalogue_backfill import BackfillContract
 from rehi.testing.contracts.catalogue_captures import CapturesContract
 from rehi.testing.contracts.catalogue_frontier import FrontierContract
 from rehi.testing.contracts.catalogue_hosts import HostsContract
 from rehi.testing.contracts.catalogue_index import IndexContract
-from rehi.testing.contracts.catalogue_latecomers import LatecomersContract
 from rehi.testing.contracts.catalogue_outbox import OutboxContract
 from rehi.testing.contracts.catalogue_paces import PacesContract
 from rehi.testing.contracts.catalogue_problems import ProblemsContract
 from rehi.testing.contracts.catalogue_readings import ReadingsContract
+from rehi.testing.contracts.catalogue_retention import RetentionContract
 from rehi.testing.contracts.catalogue_sources import SourcesContract
-from rehi.testing.contracts.catalogue_stock import StockContract
 from rehi.testing.contracts.catalogue_updates import UpdatesContract
 from rehi.testing.contracts.catalogue_visits import VisitsContract
 from rehi.testing.contracts.catalogue_workers import WorkersContract
@@ -31,12 +31,12 @@ class CatalogueContract(
     UpdatesContract,
     VisitsContract,
     WorkersContract,
-    LatecomersContract,
+    BackfillContract,
     AbsenceContract,
     OutboxContract,
     ReadingsContract,
     IndexContract,
-    StockContract,
+    RetentionContract,
     ProblemsContract,
     CapturesContract,
 ):

@@ -18,6 +18,7 @@ from rehi.testing.contracts.catalogue_samples import (
     drain,
     failed,
     lease_one,
+    record,
     redirected,
     unchanged,
 )
@@ -34,7 +35,7 @@ def _remarked(visit: Visited) -> Visited:
 
 
 def _record(catalogue: Catalogue, *visits: Visited) -> None:
-    catalogue.record(visits, [], worker="one", now=visits[-1].at)
+    record(catalogue, visits, [], worker="one", now=visits[-1].at)
 
 
 def _problems(catalogue: Catalogue) -> list[Problem]:

@@ -10,7 +10,7 @@ from rehi.model.capture import Capture, CaptureFilter
 from rehi.model.version import RecordRef
 from rehi.model.visit import Outcome, Visited
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, digest_of, failed, redirected, unchanged
+from rehi.testing.contracts.catalogue_samples import add, at, came, digest_of, failed, record, redirected, unchanged
 
 A, B, C = "http://a.ee/", "http://b.ee/", "http://c.ee/"
 PAGE = "http://www.a.ee/1"
@@ -46,7 +46,7 @@ def _placed(visited: Visited) -> Visited:
 
 def _keep(catalogue: Catalogue, *visited: Visited) -> None:
     for one in visited:
-        catalogue.record([one], [], worker="one", now=at(0))
+        record(catalogue, [one], [], worker="one", now=at(0))
 
 
 def _list(catalogue: Catalogue, where: CaptureFilter | None = None) -> list[Capture]:
@@ -63,15 +63,20 @@ class CapturesContract:
     def test_captures_come_in_the_order_of_urls_and_of_time(self, catalogue: Catalogue) -> None:
         _keep(catalogue, came(B, "b", 1), came(A, "one", 2), came(A, "two", 4))
         _keep(catalogue, _placed(unchanged(B, 3)), _placed(redirected(C, A, 5)), failed(A, 6), unchanged(A, 7))
-        found = _list(catalogue)
-        assert _told(found) == [
+        captures = _list(catalogue)
+        assert _told(captures) == [
             (A, 2, "new"), (A, 4, "new"), (B, 1, "new"), (B, 3, "unchanged"), (C, 5, "redirect"),
         ]  # fmt: skip
-        assert (found[0].digest, found[0].size, found[0].status) == (digest_of("one"), 3, 200)
-        assert (found[0].media_type, found[0].dropped) == ("text/html", False)
-        assert found[0].record == found[0].body == RecordRef("a.warc.gz", 2000, 100)
-        assert (found[4].digest, found[4].body, found[4].media_type, found[4].status) == (None, None, "", 301)
-        assert found[4].record == RecordRef("a.warc.gz", 5000, 50)
+        assert (captures[0].digest, captures[0].size, captures[0].status) == (digest_of("one"), 3, 200)
+        assert (captures[0].media_type, captures[0].dropped) == ("text/html", False)
+        assert captures[0].record == captures[0].body == RecordRef("a.warc.gz", 2000, 100)
+        assert (captures[4].digest, captures[4].body, captures[4].media_type, captures[4].status) == (
+            None,
+            None,
+            "",
+            301,
+        )
+        assert captures[4].record == RecordRef("a.warc.gz", 5000, 50)
 
     def test_an_unchanged_visit_has_the_version_that_was_valid_then(self, catalogue: Catalogue) -> None:
         _keep(catalogue, came(A, "one", 10), _placed(unchanged(A, 15)), came(A, "two", 20), _placed(unchanged(A, 25)))
@@ -82,9 +87,12 @@ class CapturesContract:
 
     def test_an_unchanged_visit_points_to_its_own_record_and_to_the_bytes(self, catalogue: Catalogue) -> None:
         _keep(catalogue, came(A, "one", 1), _placed(unchanged(A, 2)))
-        found = _list(catalogue)[1]
-        assert (found.outcome, found.status) == (Outcome.UNCHANGED, 304)
-        assert (found.record, found.body) == (RecordRef("a.warc.gz", 2000, 50), RecordRef("a.warc.gz", 1000, 100))
+        second = _list(catalogue)[1]
+        assert (second.outcome, second.status) == (Outcome.UNCHANGED, 304)
+        assert (second.record, second.body) == (
+            RecordRef("a.warc.gz", 2000, 50),
+            RecordRef("a.warc.gz", 1000, 100),
+        )
 
     @pytest.mark.parametrize(("where", "expected"), _QUESTIONS.values(), ids=_QUESTIONS)
     def test_only_what_matches_is_listed(self, catalogue: Catalogue, where: CaptureFilter, expected: str) -> None:
@@ -116,12 +124,12 @@ class CapturesContract:
 
     def test_pages_are_joined_without_gaps_however_many_there_are(self, catalogue: Catalogue) -> None:
         busy = "http://a.ee/busy"
-        catalogue.record([came(busy, "0", 0)], [], worker="one", now=at(0))
+        record(catalogue, [came(busy, "0", 0)], [], worker="one", now=at(0))
         many = [_placed(unchanged(busy, second)) for second in range(1, 4_300)]
-        catalogue.record(many, [], worker="one", now=at(0))
-        catalogue.record([came(f"http://a.ee/{n:03}", str(n), n) for n in range(600)], [], worker="one", now=at(0))
-        found = _told(_list(catalogue))
-        assert found == [
+        record(catalogue, many, [], worker="one", now=at(0))
+        record(catalogue, [came(f"http://a.ee/{n:03}", str(n), n) for n in range(600)], [], worker="one", now=at(0))
+        told = _told(_list(catalogue))
+        assert told == [
             *((f"http://a.ee/{n:03}", n, "new") for n in range(600)),
             (busy, 0, "new"),
             *((busy, second, "unchanged") for second in range(1, 4_300)),

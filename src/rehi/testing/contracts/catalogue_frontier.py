@@ -9,7 +9,7 @@ from rehi.model.source import SourceKind
 from rehi.model.visit import Robots
 from rehi.model.work import HostProfile
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, failed, given_back, lease_one, unchanged
+from rehi.testing.contracts.catalogue_samples import add, at, came, failed, given_back, lease_one, record, unchanged
 
 
 class FrontierContract:
@@ -44,7 +44,7 @@ class FrontierContract:
     def test_a_task_knows_the_newest_version(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
         visit = came("http://a.ee/", "one", next_in=10)
-        catalogue.record([visit], [given_back(lease_one(catalogue))], worker="one", now=at(0))
+        record(catalogue, [visit], [given_back(lease_one(catalogue))], worker="one", now=at(0))
         (task,) = lease_one(catalogue, 10).tasks
         assert (task.digest, task.body, task.etag, task.last_modified) == (
             visit.digest, visit.body, visit.etag, visit.last_modified,
@@ -52,9 +52,9 @@ class FrontierContract:
 
     def test_a_task_knows_how_often_it_failed(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
-        catalogue.record([failed("http://a.ee/", 0), failed("http://a.ee/", 1)], [], worker="one", now=at(1))
+        record(catalogue, [failed("http://a.ee/", 0), failed("http://a.ee/", 1)], [], worker="one", now=at(1))
         assert lease_one(catalogue, 3601).tasks[0].failures == 2
-        catalogue.record([unchanged("http://a.ee/", 3602)], [], worker="one", now=at(3602))
+        record(catalogue, [unchanged("http://a.ee/", 3602)], [], worker="one", now=at(3602))
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(9999)) == []
 
     def test_a_task_knows_what_the_frontier_wrote_of_it(self, catalogue: Catalogue) -> None:
@@ -62,27 +62,27 @@ class FrontierContract:
         (task,) = lease_one(catalogue).tasks
         assert (task.history, task.promised, task.media_type, task.failing_since) == (b"", 0.0, "", None)
         visit = replace(came("http://a.ee/", "one", next_in=60), history=b"\0\xffone")
-        catalogue.record([visit], [], worker="one", now=at(0))
-        catalogue.record([failed("http://a.ee/", 1)], [], worker="one", now=at(1))
+        record(catalogue, [visit], [], worker="one", now=at(0))
+        record(catalogue, [failed("http://a.ee/", 1)], [], worker="one", now=at(1))
         (task,) = lease_one(catalogue, 3601).tasks
         assert (task.history, task.media_type, task.failing_since) == (b"\0\xffone", "text/html", at(1))
 
     def test_a_task_without_a_source_has_no_policy_of_its_own(self, catalogue: Catalogue) -> None:
-        catalogue.record([came("http://a.ee/", "one", next_in=1)], [], worker="one", now=at(0))
+        record(catalogue, [came("http://a.ee/", "one", next_in=1)], [], worker="one", now=at(0))
         (task,) = lease_one(catalogue, 1).tasks
         assert (task.source_id, task.policy, task.weight) == (0, "", 1.0)
 
     def test_a_task_knows_since_when_it_fails(self, catalogue: Catalogue) -> None:
         url = "http://a.ee/"
         batch = [failed(url, 1), failed(url, 2), unchanged(url, 3), failed(url, 4), failed(url, 5)]
-        catalogue.record(batch, [], worker="one", now=at(5))
+        record(catalogue, batch, [], worker="one", now=at(5))
         (task,) = lease_one(catalogue, 3605).tasks
         assert (task.failures, task.failing_since) == (2, at(4))
 
     def test_a_released_host_waits_as_politeness_asks(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", "http://a.ee/b")
         lease = lease_one(catalogue)
-        catalogue.record([unchanged("http://a.ee/", 0)], [given_back(lease, 30, delay=2.5)], worker="one", now=at(0))
+        record(catalogue, [unchanged("http://a.ee/", 0)], [given_back(lease, 30, delay=2.5)], worker="one", now=at(0))
         assert catalogue.next_ready() == at(30)
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(29)) == []
         again = lease_one(catalogue, 30)
@@ -91,8 +91,8 @@ class FrontierContract:
 
     def test_new_urls_do_not_make_a_host_ready_before_politeness_allows(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
-        catalogue.record(
-            [unchanged("http://a.ee/", 0)], [given_back(lease_one(catalogue), 30)], worker="one", now=at(0)
+        record(
+            catalogue, [unchanged("http://a.ee/", 0)], [given_back(lease_one(catalogue), 30)], worker="one", now=at(0)
         )
         add(catalogue, "http://a.ee/new", name="other", when=1)
         assert catalogue.next_ready() == at(30)
@@ -101,23 +101,23 @@ class FrontierContract:
     def test_a_released_host_is_ready_when_its_next_url_is_due(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
         visit = came("http://a.ee/", "one", next_in=500)
-        catalogue.record([visit], [given_back(lease_one(catalogue), 1)], worker="one", now=at(0))
+        record(catalogue, [visit], [given_back(lease_one(catalogue), 1)], worker="one", now=at(0))
         assert catalogue.next_ready() == at(500)
 
     def test_a_host_on_which_nothing_is_ever_due_is_never_ready(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
         lease = lease_one(catalogue)
         never = replace(unchanged("http://a.ee/", 0), next_at=datetime.max.replace(tzinfo=UTC))
-        catalogue.record([never], [given_back(lease, 1)], worker="one", now=at(0))
+        record(catalogue, [never], [given_back(lease, 1)], worker="one", now=at(0))
         assert catalogue.next_ready() is None
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(10**9)) == []
 
     def test_a_ready_host_without_due_urls_is_not_leased_but_moved(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", "http://b.ee/")
-        catalogue.record([came("http://a.ee/", "one", next_in=500)], [], worker="one", now=at(0))
+        record(catalogue, [came("http://a.ee/", "one", next_in=500)], [], worker="one", now=at(0))
         assert lease_one(catalogue, 1).origin == "http://b.ee"
         catalogue.forget_leases(worker="one", rest=0.0, now=at(1))
-        catalogue.record([came("http://b.ee/", "two", next_in=900)], [], worker="one", now=at(0))
+        record(catalogue, [came("http://b.ee/", "two", next_in=900)], [], worker="one", now=at(0))
         assert catalogue.lease(worker="w", hosts=5, urls=5, ttl=5, now=at(2)) == []
         assert catalogue.next_ready() == at(500)
 
@@ -125,7 +125,7 @@ class FrontierContract:
         add(catalogue, "http://a.ee/")
         late = lease_one(catalogue, 0, ttl=10)
         held = lease_one(catalogue, 10, worker="two", ttl=100)
-        catalogue.record([], [given_back(late, 10)], worker="one", now=at(11))
+        record(catalogue, [], [given_back(late, 10)], worker="one", now=at(11))
         assert catalogue.renew([late], ttl=1000, now=at(11)) == [late.host_id]
         assert catalogue.renew([held], ttl=99, now=at(11)) == []
         assert catalogue.lease(worker="x", hosts=1, urls=1, ttl=1, now=at(109)) == []
@@ -149,7 +149,7 @@ class FrontierContract:
 
     def test_what_a_worker_forgets_rests_first_since_it_may_just_have_been_visited(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
-        catalogue.record([], [given_back(lease_one(catalogue), 1, delay=7.0)], worker="one", now=at(0))
+        record(catalogue, [], [given_back(lease_one(catalogue), 1, delay=7.0)], worker="one", now=at(0))
         add(catalogue, "http://b.ee/", name="other")
         catalogue.lease(worker="w", hosts=2, urls=1, ttl=60, now=at(2))
         catalogue.forget_leases(worker="w", rest=3.0, now=at(10))
@@ -173,7 +173,8 @@ class FrontierContract:
         add(catalogue, "http://a.ee/")
         lease = lease_one(catalogue)
         assert lease.robots is None
-        catalogue.record(
+        record(
+            catalogue,
             [],
             [],
             profiles=[
@@ -183,7 +184,7 @@ class FrontierContract:
             now=at(0),
         )
         kept = Robots(status=200, text="User-agent: rehi\0", fetched_at=at(1))
-        catalogue.record([], [], profiles=[HostProfile(host_id=lease.host_id, robots=kept)], worker="one", now=at(0))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=lease.host_id, robots=kept)], worker="one", now=at(0))
         robots = lease_one(catalogue, 60).robots
         assert robots == Robots(status=200, text="User-agent: rehi", fetched_at=at(1))
 
@@ -192,5 +193,5 @@ class FrontierContract:
         lease = lease_one(catalogue)
         source = catalogue.add_source(kind=SourceKind.URL_LIST, name="b", location="/b", size=1, now=at(1))
         catalogue.take_in(source, ["http://a.ee/b"], position=1, counts={}, now=at(1))
-        catalogue.record([came("http://a.ee/", "one")], [given_back(lease, 5)], worker="one", now=at(4))
+        record(catalogue, [came("http://a.ee/", "one")], [given_back(lease, 5)], worker="one", now=at(4))
         assert [task.url for task in lease_one(catalogue, 5).tasks] == ["http://a.ee/b"]

@@ -13,7 +13,17 @@ from rehi.model.listing import Page
 from rehi.model.visit import HostLease, Robots
 from rehi.model.work import HostProfile
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import NOW, add, at, came, failed, given_back, lease_one, unchanged
+from rehi.testing.contracts.catalogue_samples import (
+    NOW,
+    add,
+    at,
+    came,
+    failed,
+    given_back,
+    lease_one,
+    record,
+    unchanged,
+)
 
 A, B = "http://a.ee/", "http://b.ee/"
 LEAVE = HostOrders(left_alone=True, why="its owner asked\0")
@@ -39,10 +49,10 @@ class HostsContract:
         learned = replace(
             given_back(lease, 1, failed=True), strain=2.5, address="192.0.2.7", history=b"\0\xff", why="it is slow"
         )
-        catalogue.record([], [learned], worker="one", now=at(1))
+        record(catalogue, [], [learned], worker="one", now=at(1))
         again = lease_one(catalogue, 1)
         assert (again.failures, again.strain, again.address, again.history) == (1, 2.5, "192.0.2.7", b"\0\xff")
-        catalogue.record([], [given_back(again, 2)], worker="one", now=at(2))
+        record(catalogue, [], [given_back(again, 2)], worker="one", now=at(2))
         last = lease_one(catalogue, 2)
         assert (last.failures, last.strain, last.address, last.history) == (0, 1.0, "192.0.2.7", b"\0\xff")
 
@@ -51,16 +61,17 @@ class HostsContract:
         host_id = lease_one(catalogue).host_id
         probe = Probe(status=200, likeness=b"\1\2", at=at(1))
         robots = Robots(status=200, text="User-agent: *", fetched_at=at(0))
-        catalogue.record(
+        record(
+            catalogue,
             [],
             [],
             profiles=[HostProfile(host_id=host_id, probe=Probe(status=404, likeness=b"", at=at(0)))],
             worker="one",
             now=at(0),
         )
-        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, robots=robots)], worker="one", now=at(0))
-        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, probe=probe)], worker="one", now=at(0))
-        catalogue.record([], [], profiles=[HostProfile(host_id=host_id)], worker="one", now=at(0))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id, robots=robots)], worker="one", now=at(0))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id, probe=probe)], worker="one", now=at(0))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id)], worker="one", now=at(0))
         lease = lease_one(catalogue, 60)
         assert (lease.robots, lease.probe) == (robots, probe)
 
@@ -68,13 +79,13 @@ class HostsContract:
         add(catalogue, A)
         host_id = lease_one(catalogue).host_id
         lost = Robots(status=503, text="User-agent: *", fetched_at=at(9), failing_since=at(3))
-        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, robots=lost)], worker="one", now=at(9))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id, robots=lost)], worker="one", now=at(9))
         assert lease_one(catalogue, 60).robots == lost
         (facts,) = catalogue.host("a.ee", now=at(60))
         assert (facts.robots_status, facts.robots_failing_since) == (503, at(3))
-        found = Robots(status=200, text="", fetched_at=at(70))
-        catalogue.record([], [], profiles=[HostProfile(host_id=host_id, robots=found)], worker="one", now=at(70))
-        assert lease_one(catalogue, 121).robots == found
+        robots = Robots(status=200, text="", fetched_at=at(70))
+        record(catalogue, [], [], profiles=[HostProfile(host_id=host_id, robots=robots)], worker="one", now=at(70))
+        assert lease_one(catalogue, 121).robots == robots
         (facts,) = catalogue.host("a.ee", now=at(122))
         assert facts.robots_failing_since is None
 
@@ -83,14 +94,14 @@ class HostsContract:
         (row,), _ = catalogue.hosts("a.ee", Page())
         catalogue.order(row.host_id, LEAVE, now=at(1))
         add(catalogue, A + "new", name="other", when=2)
-        catalogue.record([came(A + "more", "one", 3, next_in=1)], [], worker="one", now=at(3))
+        record(catalogue, [came(A + "more", "one", 3, next_in=1)], [], worker="one", now=at(3))
         catalogue.make_due(now=at(4))
         assert [lease.origin for lease in _lease(catalogue, 10**9)] == ["http://b.ee"]
 
     def test_a_host_that_is_not_left_alone_any_more_is_ready_when_something_is_due(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         lease = lease_one(catalogue)
-        catalogue.record([], [given_back(lease, 30)], worker="one", now=at(0))
+        record(catalogue, [], [given_back(lease, 30)], worker="one", now=at(0))
         catalogue.order(lease.host_id, LEAVE, now=at(1))
         assert catalogue.next_ready() is None
         catalogue.order(lease.host_id, HostOrders(delay=5.0), now=at(2))
@@ -106,13 +117,13 @@ class HostsContract:
         catalogue.order(alone.host_id, LEAVE, now=at(2))
         assert catalogue.renew(leases, ttl=60, now=at(3)) == [alone.host_id]
         late = replace(given_back(alone, 3), strain=9.0)
-        catalogue.record([unchanged(A, 3)], [late], worker="w", now=at(3))
+        record(catalogue, [unchanged(A, 3)], [late], worker="w", now=at(3))
         row = _row(catalogue, 3)
         assert (row.state, row.strain, row.ready_at) == (HostState.LEFT_ALONE, 1.0, None)
 
     def test_the_pause_after_a_request_holds_even_if_orders_change_quickly(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
-        catalogue.record([], [given_back(lease_one(catalogue), 0, delay=5.0)], worker="one", now=at(0))
+        record(catalogue, [], [given_back(lease_one(catalogue), 0, delay=5.0)], worker="one", now=at(0))
         lease = lease_one(catalogue, 1)
         catalogue.order(lease.host_id, LEAVE, now=at(2))
         catalogue.order(lease.host_id, HostOrders(), now=at(3))
@@ -124,7 +135,7 @@ class HostsContract:
         given = HostOrders(delay=2.5, connections=3, hours="20:00-06:00", why="by mail")
         catalogue.order(lease.host_id, given, now=at(1))
         assert catalogue.renew([lease], ttl=60, now=at(2)) == []
-        catalogue.record([], [given_back(lease, 3)], worker="one", now=at(3))
+        record(catalogue, [], [given_back(lease, 3)], worker="one", now=at(3))
         assert lease_one(catalogue, 3).orders == replace(given, changed_at=at(1))
 
     def test_orders_can_be_heard_of_by_those_who_missed_them(self, catalogue: Catalogue) -> None:
@@ -152,18 +163,18 @@ class HostsContract:
         (facts,) = catalogue.host("a.ee", now=at(1))
         assert (facts.row.state, facts.worker) == (HostState.VISITED, "me")
         assert _row(catalogue, 10).state is HostState.READY
-        catalogue.record([], [replace(given_back(lease, 30), why="it asked for that")], worker="me", now=at(1))
+        record(catalogue, [], [replace(given_back(lease, 30), why="it asked for that")], worker="me", now=at(1))
         row = _row(catalogue, 2)
         assert (row.state, row.why, row.ready_at) == (HostState.WAITING, "it asked for that", at(30))
         lease = lease_one(catalogue, 30)
-        catalogue.record([came(A, "one", 30, next_in=500)], [given_back(lease, 40)], worker="me", now=at(30))
+        record(catalogue, [came(A, "one", 30, next_in=500)], [given_back(lease, 40)], worker="me", now=at(30))
         row = _row(catalogue, 35)
         assert (row.state, row.why, row.ready_at) == (HostState.IDLE, "", at(530))
 
     def test_a_host_waits_for_the_others_of_its_pace_group(self, catalogue: Catalogue) -> None:
         add(catalogue, A, B)
         back = [replace(given_back(lease), pace_group="192.0.2.7") for lease in _lease(catalogue, 0)]
-        catalogue.record([], back, worker="w", now=at(0))
+        record(catalogue, [], back, worker="w", now=at(0))
         lease_one(catalogue, 1, ttl=9)
         row = _row(catalogue, 2, "b.ee")
         assert (row.state, row.ready_at, "192.0.2.7" in row.why) == (HostState.WAITING, at(10), True)
@@ -172,12 +183,17 @@ class HostsContract:
         add(catalogue, A, A + "2", A + "3", B)
         robots = Robots(status=200, text="User-agent: *", fetched_at=at(0))
         held = {lease.origin: lease for lease in _lease(catalogue, 0)}
-        catalogue.record(
-            [], [], profiles=[HostProfile(host_id=held["http://a.ee"].host_id, robots=robots)], worker="one", now=at(0)
+        record(
+            catalogue,
+            [],
+            [],
+            profiles=[HostProfile(host_id=held["http://a.ee"].host_id, robots=robots)],
+            worker="one",
+            now=at(0),
         )
         back = [replace(given_back(lease, 1, delay=2.0), address="192.0.2.7") for lease in held.values()]
         visits = [came(A, "one", 1), failed(A + "2", 2), unchanged(A, 3)]
-        catalogue.record(visits, back, worker="w", now=at(3))
+        record(catalogue, visits, back, worker="w", now=at(3))
         (facts,) = catalogue.host("http://A.ee/", now=at(3))
         assert (facts.row.resources, facts.row.delay, facts.due) == (3, 2.0, 1)
         assert (facts.robots_status, facts.robots_text, facts.robots_at) == (200, "User-agent: *", at(0))
@@ -191,18 +207,18 @@ class HostsContract:
     def test_the_newest_visits_are_shown_and_not_too_many(self, catalogue: Catalogue) -> None:
         for when in range(0, 60, 3):
             batch = [came(f"{A}{when % 4}", f"{when}", when), unchanged(A + "x", when + 1), failed(A + "y", when + 2)]
-            catalogue.record(batch, [], worker="w", now=at(when))
+            record(catalogue, batch, [], worker="w", now=at(when))
         (facts,) = catalogue.host("a.ee", now=at(99))
         assert [visit.at for visit in facts.visits] == [at(when) for when in range(59, 39, -1)]
 
     def test_a_host_is_found_on_all_ports_unless_one_is_given(self, catalogue: Catalogue) -> None:
         add(catalogue, A, "https://a.ee/", "https://a.ee:8443/", "http://aa.ee/", "http://www.a.ee/", "http://a.eex/")
-        found = {
+        hosts = {
             name: [facts.row.origin for facts in catalogue.host(name, now=at(0))]
             for name in ("a.ee", "A.EE", "a.ee:8443", "https://a.ee", "https://a.ee/")
         }
         every = ["http://a.ee", "https://a.ee", "https://a.ee:8443"]
-        assert found == {
+        assert hosts == {
             "a.ee": every, "A.EE": every, "a.ee:8443": every[2:], "https://a.ee": every[1:2], "https://a.ee/": every[1:2],
         }  # fmt: skip
         for pattern in ("a%", "_.ee", ""):
@@ -215,7 +231,7 @@ class HostsContract:
         back = [
             given_back(held["d"], 0, failed=True), replace(given_back(held["c"]), strain=2.0), given_back(held["a"]),
         ]  # fmt: skip
-        catalogue.record([], back, worker="w", now=at(0))
+        record(catalogue, [], back, worker="w", now=at(0))
         rows, total = catalogue.hosts("", Page())
         assert ([row.origin[7] for row in rows], total) == (["c", "d", "a", "b"], 4)
         assert [row.resources for row in rows] == [3, 3, 3, 3]
@@ -229,7 +245,7 @@ class HostsContract:
         ahead = (catalogue.clock() - NOW + timedelta(days=1)).total_seconds()
         held = {lease.origin[7]: lease for lease in _lease(catalogue, 0)}
         catalogue.renew([held["a"]], ttl=60, now=at(ahead))
-        catalogue.record([], [replace(given_back(held["b"], ahead), why="rest")], worker="w", now=at(0))
+        record(catalogue, [], [replace(given_back(held["b"], ahead), why="rest")], worker="w", now=at(0))
         catalogue.order(held["c"].host_id, LEAVE, now=at(0))
         rows, _ = catalogue.hosts("", Page())
         assert [(row.state, row.why) for row in rows] == [

@@ -17,6 +17,7 @@ from rehi.testing.contracts.catalogue_samples import (
     claim,
     failed,
     place,
+    record,
     record_reads,
     says,
     understood,
@@ -45,8 +46,12 @@ CASES: list[tuple[DocumentFilter, list[str]]] = [
 
 
 def _fill(catalogue: Catalogue) -> None:
-    catalogue.record(
-        [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)], [], worker="one", now=at(1)
+    record(
+        catalogue,
+        [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)],
+        [],
+        worker="one",
+        now=at(1),
     )
     home, news, other = claim(catalogue, 1)
     record_reads(
@@ -69,7 +74,7 @@ class IndexContract:
 
     def test_a_row_says_what_is_known(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
-        row = catalogue.document(catalogue.resource_id(HOME))
+        row = catalogue.document(HOME)
         assert (row.host, row.state, row.status, row.title) == ("www.tartu.ee", "new", 200, "Õnne 100% ALGUS")
         assert (row.media_type, row.language, row.versions, row.names) == ("text/html", "et", 1, 5)
         assert (row.visited_at, row.changed_at) == (at(1), at(1))
@@ -89,17 +94,18 @@ class IndexContract:
     def test_what_is_not_there_is_not_found(self, catalogue: Catalogue) -> None:
         for ask in (
             lambda: catalogue.document(99),
-            lambda: catalogue.resource_id("http://nowhere.ee/"),
+            lambda: catalogue.document("http://nowhere.ee/").resource_id,
             lambda: catalogue.entity(PAIO),
         ):
             with pytest.raises(NotFound):
                 ask()
         assert catalogue.names_on(99) == []
-        assert catalogue.reading_of(99) is None
+        with pytest.raises(NotFound):
+            catalogue.shown_reading(99)
 
     def test_names_on_a_page_come_most_mentioned_first(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
-        names = catalogue.names_on(catalogue.resource_id(HOME))
+        names = catalogue.names_on(catalogue.document(HOME).resource_id)
         assert [(name.name, name.count) for name in names] == [("Tartu", 3), ("Katrin Paio", 2)]
 
     def test_entities_are_found_by_the_beginning_of_any_form_in_any_case(self, catalogue: Catalogue) -> None:
@@ -119,14 +125,14 @@ class IndexContract:
 
     def test_problems_come_newest_first(self, catalogue: Catalogue) -> None:
         for when, url in enumerate(("http://a.ee/", "http://b.ee/", "http://c.ee/")):
-            catalogue.record([failed(url, when)], [], worker="one", now=at(when))
+            record(catalogue, [failed(url, when)], [], worker="one", now=at(when))
         problems, total = catalogue.problems(stage=None, page=Page(limit=2))
         assert ([problem.subject for problem in problems], total) == (["http://c.ee/", "http://b.ee/"], 3)
 
     def test_totals_add_up(self, catalogue: Catalogue) -> None:
         add(catalogue, HOME, NEWS, "http://waits.ee/")
         _fill(catalogue)
-        catalogue.record([failed("http://f.ee/", 3)], [], worker="one", now=at(3))
+        record(catalogue, [failed("http://f.ee/", 3)], [], worker="one", now=at(3))
         totals = catalogue.totals(now=at(3))
         assert (totals.sources, totals.hosts, totals.resources, totals.waiting) == (1, 5, 5, 1)
         assert (totals.visits, totals.versions, totals.documents, totals.bytes_seen) == (4, 3, 3, 11)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rehi.errors import DnsFailed, ReaderCrashed, TimedOut
 from rehi.model.listing import Page
-from rehi.model.problem import Problem, ProblemClass, Stage
+from rehi.model.problem import Problem, ProblemClass, ProblemKey, Stage
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread, record_reads
+from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread, record, record_reads
 
 PAGE, ROBOTS = "http://a.ee/page", "http://a.ee/robots.txt"
 HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
@@ -22,15 +22,20 @@ def note_on(subject: str, when: float, code: str = "crawl-delay-capped") -> Prob
 
 def _fill(catalogue: Catalogue) -> None:
     for when in range(3):
-        catalogue.record([failed(f"http://slow{when}.ee/", when, error=TimedOut("x"))], [], worker="one", now=at(when))
-    catalogue.record([failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
-    catalogue.record([came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
+        record(catalogue, [failed(f"http://slow{when}.ee/", when, error=TimedOut("x"))], [], worker="one", now=at(when))
+    record(catalogue, [failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
+    record(catalogue, [came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
     (task,) = claim(catalogue, 4)
     record_reads(catalogue, misread(task, ReaderCrashed("it died"), when=5), when=5)
 
 
+def capped(*subjects: str) -> list[ProblemKey]:
+    """Return which notes on pauses hold no longer."""
+    return [ProblemKey(Stage.FETCH, subject, "crawl-delay-capped") for subject in subjects]
+
+
 class ProblemsContract:
-    """``problems``, ``problem_classes`` and ``strike_out``."""
+    """``problems``, ``problem_classes`` and ``note``."""
 
     def test_a_house_without_problems_has_no_classes(self, catalogue: Catalogue) -> None:
         assert catalogue.problem_classes(stage=None) == []
@@ -46,10 +51,10 @@ class ProblemsContract:
 
     def test_a_class_is_counted_by_what_is_wrong_and_not_by_how_often(self, catalogue: Catalogue) -> None:
         for when in (1, 2, 7):
-            catalogue.record([failed(PAGE, when, error=TimedOut("x"))], [], worker="one", now=at(when))
+            record(catalogue, [failed(PAGE, when, error=TimedOut("x"))], [], worker="one", now=at(when))
         (only,) = catalogue.problem_classes(stage=None)
         assert (only.problems, only.last_at) == (1, at(7))
-        catalogue.record([failed(PAGE, 8, error=DnsFailed("x"))], [], worker="one", now=at(8))
+        record(catalogue, [failed(PAGE, 8, error=DnsFailed("x"))], [], worker="one", now=at(8))
         assert [one.code for one in catalogue.problem_classes(stage=None)] == ["dns-failed"]
 
     def test_the_problems_of_one_class_are_listed_page_by_page(self, catalogue: Catalogue) -> None:
@@ -69,14 +74,18 @@ class ProblemsContract:
     def test_a_note_that_holds_no_longer_is_struck_out(self, catalogue: Catalogue) -> None:
         others = [f"http://{number}.ee/robots.txt" for number in range(3)]
         catalogue.note([note_on(subject, 1) for subject in (ROBOTS, *others)])
-        catalogue.strike_out(Stage.FETCH, [ROBOTS, *others[:2], "http://unknown.ee/\0"], code="crawl-delay-capped")
+        catalogue.note([], solved=capped(ROBOTS, *others[:2], "http://unknown.ee/\0"))
         assert [one.subject for one in catalogue.problems(stage=None, page=Page())[0]] == others[2:]
-        catalogue.strike_out(Stage.FETCH, [], code="crawl-delay-capped")
+        catalogue.note([], solved=[])
         assert catalogue.problems(stage=None, page=Page())[1] == 1
 
     def test_only_the_note_is_struck_out_and_no_other_problem_of_the_same_thing(self, catalogue: Catalogue) -> None:
-        catalogue.record([failed(ROBOTS, 1, error=TimedOut("x"))], [], worker="one", now=at(1))
+        record(catalogue, [failed(ROBOTS, 1, error=TimedOut("x"))], [], worker="one", now=at(1))
         catalogue.note([note_on(PAGE, 2)])
-        catalogue.strike_out(Stage.FETCH, [ROBOTS, PAGE], code="crawl-delay-capped")
-        catalogue.strike_out(Stage.EXTRACT, [ROBOTS], code="timed-out")
+        catalogue.note([], solved=[*capped(ROBOTS, PAGE), ProblemKey(Stage.EXTRACT, ROBOTS, "timed-out")])
         assert [one.subject for one in catalogue.problems(stage=None, page=Page())[0]] == [ROBOTS]
+
+    def test_what_is_noted_with_what_it_solves_stays(self, catalogue: Catalogue) -> None:
+        catalogue.note([note_on(PAGE, 1), note_on(ROBOTS, 1)])
+        catalogue.note([note_on(PAGE, 2)], solved=capped(PAGE, ROBOTS))
+        assert [(one.subject, one.count) for one in catalogue.problems(stage=None, page=Page())[0]] == [(PAGE, 1)]

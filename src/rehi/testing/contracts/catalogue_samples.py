@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.frontier import VISIT_RULES
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
 from rehi.model.problem import Problem, Stage
@@ -17,6 +18,7 @@ from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import (
     Claim,
     FacetBrief,
+    HostProfile,
     HostRelease,
     NewReading,
     ReadingFacts,
@@ -79,6 +81,11 @@ def add(catalogue: Catalogue, *urls: str, name: str = "list.txt", when: float = 
     source = catalogue.add_source(kind=SourceKind.URL_LIST, name=name, location=f"/{name}", size=10, now=at(when))
     catalogue.take_in(source, urls, position=len(urls), counts={"lines": len(urls)}, now=at(when))
     return catalogue.source(source.id)
+
+
+def known_end(catalogue: Catalogue, file: str) -> int:
+    """Return the end of the last record of a file that the catalogue knows; 0 for a file that it does not know."""
+    return {known.name: known.known_end for known in catalogue.known_files()}.get(file, 0)
 
 
 def lease_one(catalogue: Catalogue, when: float = 0, *, worker: str = "one", ttl: float = 60) -> HostLease:
@@ -159,12 +166,28 @@ def record_reads(catalogue: Catalogue, *results: ReadResult, when: float) -> Non
     catalogue.record_reads(results, choose_name=choose, worker="one", now=at(when))
 
 
+def record(
+    catalogue: Catalogue,
+    visited: Sequence[Visited],
+    released: Sequence[HostRelease] = (),
+    *,
+    profiles: Sequence[HostProfile] = (),
+    worker: str = "one",
+    update_id: int | None = None,
+    now: datetime,
+) -> None:
+    """Record visits by the rules of the house."""
+    catalogue.record(
+        visited, released, rules=VISIT_RULES, profiles=profiles, worker=worker, update_id=update_id, now=now
+    )
+
+
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
     """Visit a URL and read what came; the resource's id."""
-    catalogue.record([came(url, body, when)], [], worker="one", now=at(when))
+    record(catalogue, [came(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
-    return catalogue.resource_id(url)
+    return catalogue.document(url).resource_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,9 @@ class SourcesContract:
         catalogue.take_in(source, [], position=10, counts={"lines": 10, "rejected:dns": 2}, now=at(0))
         catalogue.take_in(source, ["http://a.ee/"], position=20, counts={"lines": 10, "seconds:x": 0.5}, now=at(1))
         catalogue.mark_source(source.id, SourceState.READING)
-        found = catalogue.source(source.id)
-        assert (found.position, found.state) == (20, SourceState.READING)
-        assert dict(found.counts) == {"lines": 20, "rejected:dns": 2, "seconds:x": 0.5}
+        kept = catalogue.source(source.id)
+        assert (kept.position, kept.state) == (20, SourceState.READING)
+        assert dict(kept.counts) == {"lines": 20, "rejected:dns": 2, "seconds:x": 0.5}
         catalogue.mark_source(source.id, SourceState.DONE, position=21)
         assert catalogue.source(source.id).position == 21
 
@@ -64,8 +64,8 @@ class SourcesContract:
         source = add(catalogue, "http://a.ee/")
         assert (source.policy, source.weight) == ("", 1.0)
         catalogue.set_policy(source.id, policy="latency 15m", weight=2.5)
-        found = catalogue.source(source.id)
-        assert (found.policy, found.weight, catalogue.sources()) == ("latency 15m", 2.5, [found])
+        kept = catalogue.source(source.id)
+        assert (kept.policy, kept.weight, catalogue.sources()) == ("latency 15m", 2.5, [kept])
         (task,) = lease_one(catalogue).tasks
         assert (task.policy, task.weight) == ("latency 15m", 2.5)
         with pytest.raises(NotFound):
@@ -81,8 +81,8 @@ class SourcesContract:
         )  # fmt: skip
         catalogue.take_in(source, [], position=3, counts={}, problems=[bad], now=at(0))
         catalogue.take_in(source, [], position=3, counts={}, problems=[bad], now=at(5))
-        (found,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
-        assert (found.count, found.subject, found.message, total) == (2, "a:3", "no  URL ? here", 1)
+        (problem,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
+        assert (problem.count, problem.subject, problem.message, total) == (2, "a:3", "no  URL ? here", 1)
 
     def test_a_url_that_is_taken_in_is_due_at_once(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", when=5)
@@ -101,7 +101,7 @@ class SourcesContract:
         listed = _listed(catalogue)
         assert sorted(listed) == sorted(urls)
         assert [url for url in listed if len(url) < 600] == sorted(url for url in urls if len(url) < 600)
-        assert len({catalogue.resource_id(url) for url in urls}) == len(urls)
+        assert len({catalogue.document(url).resource_id for url in urls}) == len(urls)
 
     def test_a_host_may_have_a_very_long_name(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://" + "a." * 5_000 + "ee/")

@@ -10,7 +10,7 @@ import pytest
 from rehi.errors import NotFound, RobotsDenied, WrongType
 from rehi.model.host import HostOrders
 from rehi.model.listing import Page
-from rehi.model.update import UpdateKind, UpdateState
+from rehi.model.update import RUNNING, Update, UpdateKind, UpdateState, open_update
 from rehi.model.visit import Outcome
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
@@ -21,6 +21,7 @@ from rehi.testing.contracts.catalogue_samples import (
     failed,
     given_back,
     lease_one,
+    record,
     redirected,
     unchanged,
 )
@@ -35,8 +36,12 @@ def _due(catalogue: Catalogue, when: float) -> list[str]:
 
 
 def _all_visited(catalogue: Catalogue, *urls: str) -> None:
-    catalogue.record([came(url, url, 0) for url in urls], [], worker="w", now=at(0))
+    record(catalogue, [came(url, url, 0) for url in urls], [], worker="w", now=at(0))
     assert _due(catalogue, 1) == []
+
+
+def _open(catalogue: Catalogue) -> Update | None:
+    return open_update(catalogue.updates(RUNNING, running=True)[0])
 
 
 class UpdatesContract:
@@ -50,7 +55,7 @@ class UpdatesContract:
 
     def test_a_page_is_made_due_even_if_it_never_would_be(self, catalogue: Catalogue) -> None:
         never = replace(came(A, "one"), next_at=NOW.replace(year=9999))
-        catalogue.record([never], [], worker="w", now=at(0))
+        record(catalogue, [never], [], worker="w", now=at(0))
         assert catalogue.next_ready() is None
         assert catalogue.make_due(now=at(2)) == 1
         assert catalogue.next_ready() == at(2)
@@ -72,7 +77,7 @@ class UpdatesContract:
     def test_what_is_made_due_waits_as_politeness_asks(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         lease = lease_one(catalogue)
-        catalogue.record([came(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
+        record(catalogue, [came(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
         catalogue.make_due(now=at(2))
         assert catalogue.next_ready() == at(30)
         catalogue.order(lease.host_id, HostOrders(left_alone=True), now=at(3))
@@ -80,7 +85,7 @@ class UpdatesContract:
         assert catalogue.next_ready() is None
 
     def test_what_was_due_before_comes_first(self, catalogue: Catalogue) -> None:
-        catalogue.record([came(A + "late", "one"), came(A + "early", "two", next_in=5)], [], worker="w", now=at(0))
+        record(catalogue, [came(A + "late", "one"), came(A + "early", "two", next_in=5)], [], worker="w", now=at(0))
         catalogue.make_due(now=at(9))
         assert [task.url for task in lease_one(catalogue, 9).tasks] == [A + "early", A + "late"]
 
@@ -89,19 +94,18 @@ class UpdatesContract:
         assert (update.kind, update.state, update.due) == (UpdateKind.ORDERED, UpdateState.RUNNING, 7)
         assert (update.started_at, update.ended_at, update.workers) == (at(1), None, 0)
         assert (update.counts, update.seconds) == (NOTHING, {})
-        assert catalogue.open_update() == update
-        catalogue.add_to_update(update.id, worker="one", seconds={"fetch": 1.5, "extract": 1.0})
-        catalogue.add_to_update(update.id, worker="two", seconds={"fetch": 0.25})
-        catalogue.end_update(update.id, UpdateState.DONE, now=at(9))
+        assert _open(catalogue) == update
+        catalogue.change_update(update.id, worker="one", seconds={"fetch": 1.5, "extract": 1.0}, now=at(8))
+        catalogue.change_update(update.id, worker="two", seconds={"fetch": 0.25}, state=UpdateState.DONE, now=at(9))
         ended = replace(
             update, state=UpdateState.DONE, ended_at=at(9), workers=2, seconds={"extract": 1.0, "fetch": 1.75}
         )
         assert catalogue.updates(Page()) == ([ended], 1)
-        assert catalogue.open_update() is None
-        catalogue.end_update(update.id, UpdateState.STOPPED, now=at(10))
+        assert _open(catalogue) is None
+        catalogue.change_update(update.id, state=UpdateState.STOPPED, now=at(10))
         assert catalogue.updates(Page()) == ([ended], 1)
         with pytest.raises(NotFound):
-            catalogue.end_update(update.id + 99, UpdateState.DONE, now=at(9))
+            catalogue.change_update(update.id + 99, state=UpdateState.DONE, now=at(9))
 
     def test_visits_count_for_the_update(self, catalogue: Catalogue) -> None:
         update = catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
@@ -111,9 +115,9 @@ class UpdatesContract:
         first = [came(A, "one", 1), came(B, "two", 1), came(A, "three", 2), redirected(B, "http://x.ee/", 3)]
         second = [gone, forbidden, remarked, came(A, "three", 6), failed(B, 7)]
         for _ in range(2):
-            catalogue.record(first, [], worker="one", update_id=update.id, now=at(3))
-            catalogue.record(second, [], worker="two", update_id=update.id, now=at(7))
-        catalogue.record([unchanged(A, 99)], [], worker="one", now=at(99))
+            record(catalogue, first, [], worker="one", update_id=update.id, now=at(3))
+            record(catalogue, second, [], worker="two", update_id=update.id, now=at(7))
+        record(catalogue, [unchanged(A, 99)], [], worker="one", now=at(99))
         (counted,), _ = catalogue.updates(Page())
         assert (counted.workers, counted.counts) == (
             2,
@@ -128,13 +132,13 @@ class UpdatesContract:
         assert ([row.id for row in rows], total) == ([again.id, other.id], 3)
         ((first,), _) = catalogue.updates(Page(limit=1, offset=2))
         assert (first.id, first.state, first.ended_at) == (mine.id, UpdateState.STOPPED, at(2))
-        assert catalogue.open_update() == again
-        catalogue.end_update(again.id, UpdateState.DONE, now=at(3))
-        assert catalogue.open_update() == other
+        assert _open(catalogue) == again
+        catalogue.change_update(again.id, state=UpdateState.DONE, now=at(3))
+        assert _open(catalogue) == other
 
     def test_nobody_counts_for_the_harvest_of_another(self, catalogue: Catalogue) -> None:
         catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
-        assert catalogue.open_update() is None
+        assert _open(catalogue) is None
 
     def test_the_load_is_of_this_day_and_the_next(self, catalogue: Catalogue) -> None:
         midnight = (NOW.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) - NOW).total_seconds()
@@ -143,7 +147,7 @@ class UpdatesContract:
             came(B, "two", midnight, next_in=86_400.0),
             came(C, "three", midnight + 1, next_in=86_402.0),
         ]
-        catalogue.record(visits, [], worker="w", now=at(midnight + 2))
+        record(catalogue, visits, [], worker="w", now=at(midnight + 2))
         add(catalogue, D, when=midnight + 2)
         load = catalogue.load(now=at(midnight + 2))
         assert (load.visited, load.planned) == (2, 3)

@@ -13,9 +13,10 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from rehi.errors import QueryError, QueryTimeout
 from rehi.ports import Graph, GraphChange, QueryLimits, ReplaceGraph, ReplaceSubject
+from rehi.testing.waiting import PATIENCE
 
 JSON = "application/sparql-results+json"
-LIMITS = QueryLimits(seconds=20)
+LIMITS = QueryLimits(seconds=PATIENCE)
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
 
 
@@ -171,7 +172,7 @@ class GraphContract:
         began = time.monotonic()
         with pytest.raises(QueryTimeout, match=r"longer than 1 s"):
             ask(graph, "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?i ?f", limits=QueryLimits(seconds=1))
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < PATIENCE / 4  # a busy machine is late, but a query without end is ended
         assert values(graph, COUNT) == ["1000"]
 
     @pytest.mark.parametrize(
@@ -188,7 +189,7 @@ class GraphContract:
         tell(graph, ReplaceGraph(node("g"), (says("a", "p", "1"),)))
         with socket.create_server(("127.0.0.1", 0)) as server:
             with suppress(QueryError):
-                ask(graph, query % server.getsockname()[1], limits=QueryLimits(seconds=3))
+                ask(graph, query % server.getsockname()[1], limits=QueryLimits(seconds=10))
             server.settimeout(0.05)
             with pytest.raises(TimeoutError):  # a visitor would stand in the queue by now
                 server.accept()

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rehi.errors import NotText
-
-PATIENCE = 30.0  # seconds that a test waits for a future, far more than any needs
+from rehi.testing.waiting import PATIENCE
 
 
 def greet(name: str, *, mark: str = "!") -> str:
@@ -58,6 +58,14 @@ def sleep(seconds: float) -> float:
     """Work that takes its time."""
     time.sleep(seconds)
     return seconds
+
+
+def mark_and_sleep(path: str, seconds: float, ballast: bytes = b"") -> float:
+    """Work that leaves a file with its process's number when it begins, and takes its time."""
+    part = Path(f"{path}.part")
+    part.write_text(str(os.getpid()), encoding="ascii")
+    part.rename(path)
+    return sleep(seconds)
 
 
 def die(number: int) -> None:

@@ -8,6 +8,7 @@ import json
 from enum import StrEnum
 from xml.sax.saxutils import escape
 
+from rehi.model.media import by_extension
 from rehi.testing.world.charsets import Charset
 from rehi.testing.world.pdf import write_pdf
 from rehi.testing.world.texts import Text
@@ -29,18 +30,9 @@ class Format(StrEnum):
     @property
     def media_type(self) -> str:
         """The media type that an honest server declares."""
-        return _MEDIA_TYPES[self]
-
-
-_MEDIA_TYPES = {
-    Format.HTML: "text/html",
-    Format.TEXT: "text/plain",
-    Format.CSV: "text/csv",
-    Format.JSON: "application/json",
-    Format.XML: "application/xml",
-    Format.RSS: "application/rss+xml",
-    Format.PDF: "application/pdf",
-}
+        row = by_extension(self.value)
+        assert row is not None
+        return row.name
 
 
 def render(text: Text, form: Format, charset: Charset, *, url: str, variant: int) -> bytes:

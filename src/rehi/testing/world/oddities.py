@@ -1,4 +1,4 @@
-"""Oddities: sites that are unusual but correct, with charsets, copies, confusing names, redirects and all kinds of robots.txt."""
+"""Oddities: sites that are unusual but correct: charsets, copies, confusing names, redirects, all kinds of robots.txt."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import format_datetime, parsedate_to_datetime
+from datetime import datetime
 from functools import lru_cache
 
+from rehi.model.http import format_http_date, parse_http_date
 from rehi.testing.world.replies import Reply, reason
 
 LARGEST_HEAD = 65_536
@@ -63,11 +63,8 @@ def is_unchanged(reply: Reply, request: WorldRequest) -> bool:
     if request.etag and reply.etag:
         return any(tag.strip().removeprefix("W/") in (reply.etag, "*") for tag in request.etag.split(","))
     if request.since and reply.last_modified is not None and not request.etag:
-        try:
-            since = parsedate_to_datetime(request.since)
-        except ValueError:
-            return False
-        return reply.last_modified.replace(microsecond=0) <= (since if since.tzinfo else since.replace(tzinfo=UTC))
+        since = parse_http_date(request.since)
+        return since is not None and reply.last_modified.replace(microsecond=0) <= since
     return False
 
 
@@ -76,24 +73,19 @@ def _packed(body: bytes) -> bytes:
     return gzip.compress(body, 6, mtime=0)
 
 
-@lru_cache(1_024)
-def _http_date(at: datetime) -> str:
-    return format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
-
-
 def render_reply(reply: Reply, request: WorldRequest, now: datetime, *, keep: bool) -> bytes:
     """Return an ordinary reply as bytes; ``keep`` if the connection is kept open."""
     status, body = (304, b"") if is_unchanged(reply, request) else (reply.status, reply.body)
     lines = [
         f"HTTP/1.1 {status} {reason(status)}",
-        f"Date: {_http_date(now.replace(microsecond=0))}",
+        f"Date: {format_http_date(now.replace(microsecond=0))}",
         "Server: rehemaa",
     ]
     lines += [f"{name}: {value}" for name, value in reply.headers]
     if reply.etag:
         lines.append(f"ETag: {reply.etag}")
     if reply.last_modified is not None:
-        lines.append(f"Last-Modified: {_http_date(reply.last_modified)}")
+        lines.append(f"Last-Modified: {format_http_date(reply.last_modified)}")
     if reply.gzip:
         lines.append("Vary: Accept-Encoding")
         if request.accepts_gzip and body:

@@ -1,4 +1,4 @@
-"""Hosts: made from the origins of URLs, woken when something is due, given back after a visit."""
+"""Hosts: made from the origins of URLs, woken when something is due, given back after a visit, and remembered."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import to_micros
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert
-from rehi.engines.sql.tables import host
-from rehi.model.work import HostRelease
+from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.tables import host, probe, robots
+from rehi.model.work import HostProfile, HostRelease
 
 _ENTER = Upsert(host, ("key", "origin", "name"), unique=("key",))
 _WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_=bindparam("due"))
@@ -69,6 +69,11 @@ _POSTPONE = BulkUpdate(
     where="host.id = new.id",
 )
 
+_ROBOTS = ("status", "text", "fetched_at", "failing_since")
+_KEEP_ROBOTS = Upsert(robots, ("host_id", *_ROBOTS), unique=("host_id",), change=newest(_ROBOTS))
+_PROBE = ("status", "likeness", "at")
+_KEEP_PROBE = Upsert(probe, ("host_id", *_PROBE), unique=("host_id",), change=newest(_PROBE))
+
 
 def origin_of(url: str) -> str:
     """The scheme, host and port of a normalised URL; found by hand, for it is done for each line of a log."""
@@ -91,13 +96,13 @@ def host_is(name: str) -> ColumnElement[bool]:
 def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
     """The ids of origins; those that are new are entered."""
     keys = {key_of(origin): origin for origin in origins}
-    found = _find(connection, keys)
-    missing = sorted(key for key, origin in keys.items() if origin not in found)
+    ids = _find(connection, keys)
+    missing = sorted(key for key, origin in keys.items() if origin not in ids)
     if missing:
         rows = [{"key": key, "origin": keys[key], "name": keys[key].partition("://")[2]} for key in missing]
         _ENTER.run(connection, rows)
-        found |= _find(connection, {key: keys[key] for key in missing})
-    return found
+        ids |= _find(connection, {key: keys[key] for key in missing})
+    return ids
 
 
 def _find(connection: Connection, keys: Mapping[bytes, str]) -> dict[str, int]:
@@ -144,3 +149,28 @@ def _release_row(release: HostRelease) -> tuple[Any, ...]:
         storable(release.pace_group),
         release.history or None,
     )
+
+
+def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> None:
+    """Remember the newest robots.txt and probe of each host."""
+    rules, probes = {}, {}
+    for profile in sorted(profiles, key=lambda profile: profile.host_id):
+        if (rule := profile.robots) is not None:
+            rules[profile.host_id] = {
+                "host_id": profile.host_id,
+                "status": rule.status,
+                "text": storable(rule.text),
+                "fetched_at": to_micros(rule.fetched_at),
+                "failing_since": None if rule.failing_since is None else to_micros(rule.failing_since),
+            }
+        if (answer := profile.probe) is not None:
+            probes[profile.host_id] = {
+                "host_id": profile.host_id,
+                "status": answer.status,
+                "likeness": answer.likeness,
+                "at": to_micros(answer.at),
+            }
+    if rules:
+        _KEEP_ROBOTS.run(connection, list(rules.values()))
+    if probes:
+        _KEEP_PROBE.run(connection, list(probes.values()))

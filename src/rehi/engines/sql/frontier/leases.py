@@ -10,6 +10,7 @@ from sqlalchemy import Connection, update
 
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import postpone_hosts
+from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
 from rehi.engines.sql.frontier.pace_groups import free_groups, hold_groups, renew_groups
 from rehi.engines.sql.ledger.files import to_ref
 from rehi.engines.sql.statements.batches import chunks
@@ -17,7 +18,6 @@ from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.tables import host, pace_group
-from rehi.engines.sql.upkeep.orders import ORDER_COLUMNS, to_orders
 from rehi.model.host import Probe
 from rehi.model.retention import parse_rule
 from rehi.model.version import Digest

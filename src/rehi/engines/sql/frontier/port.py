@@ -8,20 +8,21 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, text
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.frontier.host_profiles import keep_profiles
-from rehi.engines.sql.frontier.hosts import settle_hosts
+from rehi.engines.sql.frontier.due import let_be_due
+from rehi.engines.sql.frontier.hosts import keep_profiles, settle_hosts
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
+from rehi.engines.sql.frontier.orders import keep_orders, orders_since
 from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
 from rehi.engines.sql.frontier.visits import Recording, record_visits
 from rehi.engines.sql.index.totals import count_due, count_visits
 from rehi.engines.sql.outbox.port import release_claims
 from rehi.engines.sql.statements.moment import maybe_from_micros, span, to_micros
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
-from rehi.engines.sql.upkeep.orders import orders_since
 from rehi.model.host import HostOrders
 from rehi.model.update import Load
 from rehi.model.visit import HostLease, Visited
 from rehi.model.work import HostProfile, HostRelease
+from rehi.ports import VisitRules
 
 _RESTED = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"
 _FORGET = text(f"""
@@ -49,7 +50,7 @@ class SqlFrontier:
     database: Database
 
     def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
-        """Up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
+        """Return up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
         at = to_micros(now)
         leases: list[HostLease] = []
         while len(leases) < hosts and self._may_be_ready(at):
@@ -84,7 +85,7 @@ class SqlFrontier:
         return self.database.read(lambda c: c.execute(_ANY_READY, {"now": at}).first()) is not None
 
     def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
-        """Keep leases for longer; the ids of the hosts that are somebody else's by now."""
+        """Keep leases for longer, and return the ids of the hosts that are somebody else's by now."""
         until = to_micros(now) + span(ttl)
         return self.database.write(lambda connection: renew_leases(connection, leases, until=until))
 
@@ -93,16 +94,14 @@ class SqlFrontier:
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
+        rules: VisitRules,
         profiles: Sequence[HostProfile] = (),
         worker: str,
         update_id: int | None = None,
         now: datetime,
     ) -> None:
-        """One transaction: visits, versions, blobs, redirects, schedules, problems, read tasks, and leases given back.
-
-        What was learned of hosts is remembered, and the visits count for the update, if one is given.
-        """
-        recording = Recording(worker=worker, update_id=update_id, now=now)
+        """Record in one transaction what the rules make of visits, and take leases back."""
+        recording = Recording(worker=worker, rules=rules, update_id=update_id, now=now)
 
         def work(connection: Connection) -> None:
             keep_profiles(connection, profiles)
@@ -127,7 +126,7 @@ class SqlFrontier:
         self.database.write(work)
 
     def next_ready(self) -> datetime | None:
-        """When a lease can next be had; None if nothing is ever due."""
+        """Return when a lease can next be had; None if nothing is ever due."""
 
         def work(connection: Connection) -> datetime | None:
             moments = [connection.execute(query).scalar() for query in (_NEXT_FREE, _NEXT_EXPIRY)]
@@ -137,14 +136,22 @@ class SqlFrontier:
         return self.database.read(work)
 
     def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
-        """What was ordered after ``since``, by host id."""
+        """Return what was ordered for hosts after ``since``, by host id."""
         return self.database.read(lambda connection: orders_since(connection, to_micros(since)))
 
     def load(self, *, now: datetime) -> Load:
-        """The visits of this day (UTC), and those that are due until the same hour tomorrow."""
+        """Return how many visits this day (UTC) has had, and how many are due until the same hour tomorrow."""
         tomorrow = now + timedelta(days=1)
         return self.database.read(
             lambda connection: Load(
                 visited=count_visits(connection, now), planned=count_due(connection, to_micros(tomorrow))
             )
         )
+
+    def make_due(self, *, source_id: int | None = None, host: str = "", url: str = "", now: datetime) -> int:
+        """Let all that matches be due now, whatever its schedule, and return how many that are."""
+        return let_be_due(self.database, source_id=source_id, host_name=host, url=url, now=now)
+
+    def order(self, host_id: int, orders: HostOrders, *, now: datetime) -> None:
+        """Order something for a host; a lease on one that is to be left alone ends now."""
+        self.database.write(lambda connection: keep_orders(connection, host_id, orders, now=now))

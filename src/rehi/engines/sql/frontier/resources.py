@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -13,14 +13,19 @@ from rehi.engines.sql.dialects.dialect import NewResource
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
+from rehi.engines.sql.statements.moment import maybe_from_micros, maybe_to_micros, to_due
 from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import tail_of
+from rehi.engines.sql.statements.text import storable, tail_of
 from rehi.engines.sql.tables import resource
+from rehi.model.resource import ResourceChange, ResourceState
+from rehi.model.version import Digest
+from rehi.model.visit import Outcome
+
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
-@dataclass(slots=True)
-class ResourceState:
-    """A resource's row while a transaction works on it."""
+class ResourceRow(NamedTuple):
+    """A resource's row as a transaction has read and locked it."""
 
     id: int
     url: str
@@ -57,10 +62,10 @@ _CHANGE = BulkUpdate(
     {name: f"new.{name}" for name in _CHANGED},
     where="resource.id = new.id",
 )
-_values_of = attrgetter("id", *_CHANGED)
-_COLUMNS = ", ".join(
-    "digest" if name == "digest" else f"resource.{name}" for name in ResourceState.__dataclass_fields__
+_SET_STATE = BulkUpdate(
+    resource, {"id": "bigint", "state": "text"}, {"state": "new.state"}, where="resource.id = new.id"
 )
+_COLUMNS = ", ".join("digest" if name == "digest" else f"resource.{name}" for name in ResourceRow._fields)
 _STATES = f"SELECT {_COLUMNS} FROM resource LEFT JOIN blob ON blob.id = resource.blob_id"  # noqa: S608
 _BY_ID = SelectMany(_STATES, "resource.id", "bigint", order="resource.id", lock="FOR NO KEY UPDATE OF resource")
 
@@ -95,10 +100,10 @@ def ensure_resources(
 ) -> Ensured:
     """See that URLs have rows; the first of several decides what a new row says."""
     by_url = {want.url: want for want in reversed(wanted)}
-    found = find_ids(connection, database, by_url)
-    missing = [want for url, want in sorted(by_url.items()) if url not in found]
+    known = find_ids(connection, database, by_url)
+    missing = [want for url, want in sorted(by_url.items()) if url not in known]
     if not missing:
-        return Ensured(found, {}, frozenset())
+        return Ensured(known, {}, frozenset())
     hosts = ensure_hosts(connection, {origin_of(want.url) for want in missing})
     rows: list[NewResource] = [
         (hosts[origin_of(w.url)], w.url, tail_of(w.url), w.source_id, w.due_at, w.hops) for w in missing
@@ -107,31 +112,88 @@ def ensure_resources(
     additions.add_to_house("state:waiting", entered)
     new = find_ids(connection, database, [want.url for want in missing])
     own = frozenset(new.values()) if entered == len(rows) else frozenset()
-    return Ensured(found | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own)
+    return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own)
 
 
 def lock_urls(
     connection: Connection, database: Database, wanted: Sequence[Wanted], additions: Additions
-) -> dict[str, ResourceState]:
+) -> dict[str, ResourceRow]:
     """The rows of URLs, which nobody else changes until the transaction ends; those that are new are entered."""
     urls = {want.url for want in wanted}
-    found = _lock(connection, database, urls)
-    if len(found) < len(urls):
-        ensure_resources(connection, database, [want for want in wanted if want.url not in found], additions)
-        found |= _lock(connection, database, urls - found.keys())
-    return found
+    rows = _lock(connection, database, urls)
+    if len(rows) < len(urls):
+        ensure_resources(connection, database, [want for want in wanted if want.url not in rows], additions)
+        rows |= _lock(connection, database, urls - rows.keys())
+    return rows
 
 
-def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, ResourceState]:
+def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, ResourceRow]:
     rows = database.dialect.ask_by_url(connection, _STATES, urls, lock=True)
-    return {row.url: ResourceState(*row) for row in rows}
+    return {row.url: ResourceRow._make(row) for row in rows}
 
 
-def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceState]:
+def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceRow]:
     """The rows of resources, which nobody else changes until the transaction ends."""
-    return {row.id: ResourceState(*row) for row in _BY_ID.run(connection, sorted(set(ids)))}
+    return {row.id: ResourceRow._make(row) for row in _BY_ID.run(connection, sorted(set(ids)))}
 
 
-def write_resources(connection: Connection, states: Iterable[ResourceState]) -> None:
-    """Store changed rows; redirects are stored by themselves."""
-    _CHANGE.run(connection, list(map(_values_of, states)))
+def to_state(row: ResourceRow) -> ResourceState:
+    """Return a row as the rules for visits see it."""
+    return ResourceState(
+        id=row.id,
+        url=row.url,
+        outcome=_OUTCOMES.get(row.state),
+        status=row.status,
+        failures=row.failures,
+        failing_since=maybe_from_micros(row.failing_since),
+        gone_at=maybe_from_micros(row.gone_at),
+        remarked=bool(row.remarked),
+        versions=row.versions,
+        digest=None if row.digest is None else Digest(row.digest),
+        changed_at=maybe_from_micros(row.changed_at),
+        visited_at=maybe_from_micros(row.visited_at),
+        media_type=row.media_type,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        history=row.history or b"",
+    )
+
+
+def write_resources(
+    connection: Connection, changes: Iterable[tuple[ResourceRow, ResourceChange]], blob_ids: Mapping[str, int]
+) -> None:
+    """Store what has changed; ``blob_ids`` are those of digests that are new to a resource. Redirects are stored apart."""
+    _CHANGE.run(connection, [_changed_row(row, change, blob_ids) for row, change in changes])
+
+
+def _changed_row(row: ResourceRow, change: ResourceChange, blob_ids: Mapping[str, int]) -> tuple[Any, ...]:
+    state = change.state
+    return (
+        row.id,
+        row.state if state.outcome is None else state.outcome.value,
+        row.due_at if change.due_at is None else to_due(change.due_at),
+        state.status,
+        state.failures,
+        state.versions,
+        row.blob_id if state.digest is None or state.digest == row.digest else blob_ids[state.digest],
+        maybe_to_micros(state.visited_at),
+        maybe_to_micros(state.changed_at),
+        storable(state.media_type),
+        storable(state.etag),
+        storable(state.last_modified),
+        maybe_to_micros(state.failing_since),
+        maybe_to_micros(state.gone_at),
+        int(state.remarked),
+        state.history or None,
+    )
+
+
+def set_outcomes(
+    connection: Connection, rows: Iterable[ResourceRow], outcomes: Mapping[int, Outcome], additions: Additions
+) -> None:
+    """Store other outcomes of the newest visits, by the resources' ids."""
+    moved = [(row, outcomes[row.id].value) for row in rows if row.id in outcomes and row.state != outcomes[row.id]]
+    for row, state in moved:
+        additions.add_to_house(f"state:{row.state}", -1)
+        additions.add_to_house(f"state:{state}")
+    _SET_STATE.run(connection, [(row.id, state) for row, state in moved])

@@ -9,16 +9,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.frontier.resources import find_ids
+from rehi.engines.sql.index.hosts import find_host, list_hosts
 from rehi.engines.sql.index.totals import add_up, count_resources
 from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
 from rehi.engines.sql.knowledge.entities import LEMMA, key_bytes
+from rehi.engines.sql.ledger.holdings import add_up_holdings
+from rehi.engines.sql.ledger.problems import count_problems, list_problems
 from rehi.engines.sql.statements.moment import maybe_from_micros
 from rehi.engines.sql.statements.text import folded, storable
 from rehi.engines.sql.tables import document, entity, form, host, mention, reading, resource, term
-from rehi.engines.sql.upkeep.problems import count_problems, list_problems
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
+from rehi.model.holdings import Holdings
+from rehi.model.host import HostFacts, HostRow
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
 
@@ -33,11 +36,15 @@ class SqlIndex:
     database: Database
 
     def totals(self, *, now: datetime) -> Totals:
-        """The state of the whole house in numbers."""
+        """Return the state of the whole house in numbers."""
         return self.database.read(lambda connection: add_up(connection, now))
 
+    def holdings(self, *, limit: int) -> Holdings:
+        """Return what the archive holds, in all and by type and host; at most ``limit`` of each, the largest first."""
+        return self.database.read(lambda connection: add_up_holdings(connection, limit))
+
     def documents(self, where: DocumentFilter, page: Page) -> tuple[Sequence[DocumentRow], int]:
-        """A page of resources in the order of their URLs, and how many match in all."""
+        """Return a page of resources in the order of their URLs, and how many match in all."""
         matching = self._matching(where)
         rows = _select_rows().where(resource.c.id.in_(matching)) if where != DocumentFilter() else _select_rows()
         rows = rows.order_by(*self.database.dialect.url_order()).limit(page.limit).offset(page.offset)
@@ -77,24 +84,19 @@ class SqlIndex:
             query = query.where(resource.c.id.in_(_showing(has, term.c.reading_id)))
         return query
 
-    def document(self, resource_id: int) -> DocumentRow:
-        """One resource; NotFound if there is none."""
-        query = _select_rows().where(resource.c.id == resource_id)
+    def document(self, which: int | str) -> DocumentRow:
+        """Return the resource with an id or a URL; NotFound if there is none."""
+        by_id = isinstance(which, int)
+        query = _select_rows().where(
+            resource.c.id == which if isinstance(which, int) else self.database.dialect.url_in([storable(which)])
+        )
         row = self.database.read(lambda connection: connection.execute(query).one_or_none())
         if row is None:
-            raise NotFound(f"there is no document {resource_id}")
+            raise NotFound(f"there is no document {which}" if by_id else f"{which} is not known here")
         return _to_row(row)
 
-    def resource_id(self, url: str) -> int:
-        """The resource of a URL; NotFound if there is none."""
-        wanted = storable(url)
-        found = self.database.read(lambda connection: find_ids(connection, self.database, [wanted]))
-        if wanted not in found:
-            raise NotFound(f"{url} is not known here")
-        return found[wanted]
-
     def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
-        """The entities of a document, the most mentioned first."""
+        """Return the entities of a document, the most mentioned first."""
         query = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times"))
         query = query.join(mention, mention.c.entity_id == entity.c.id)
         query = query.join(document, document.c.reading_id == mention.c.reading_id)
@@ -117,7 +119,7 @@ class SqlIndex:
         return [EntityRow(key=to_key(row), name=row.name, documents=row.documents) for row in rows]
 
     def entity(self, key: EntityKey) -> Entity:
-        """One entity; NotFound if no document mentions it."""
+        """Return an entity; NotFound if no document mentions it."""
         query = select(entity).where(entity.c.key == key_bytes(key), entity.c.documents > 0)
         lemmas = select(form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
 
@@ -129,12 +131,23 @@ class SqlIndex:
 
         return self.database.read(work)
 
+    def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
+        """Return hosts with this in their names, those in trouble first, and how many there are in all."""
+        return self.database.read(lambda connection: list_hosts(connection, self.database.dialect, name, page))
+
+    def host(self, name: str, *, now: datetime) -> Sequence[HostFacts]:
+        """Return all that is known of the origins of a host (http and https, other ports); NotFound if there is none."""
+        facts = self.database.read(lambda connection: find_host(connection, name, now=now))
+        if not facts:
+            raise NotFound(f"there is no host {name}")
+        return facts
+
     def problems(self, *, stage: Stage | None, code: str = "", page: Page) -> tuple[Sequence[Problem], int]:
-        """Problems of a room, a code or all, the newest first, and how many there are in all."""
+        """Return problems of a room, a code or all, the newest first, and how many there are in all."""
         return self.database.read(lambda connection: list_problems(connection, stage=stage, code=code, page=page))
 
     def problem_classes(self, *, stage: Stage | None) -> Sequence[ProblemClass]:
-        """How many problems there are of each code in each room, the most frequent first."""
+        """Return how many problems there are of each code in each room, the most frequent first."""
         return self.database.read(lambda connection: count_problems(connection, stage=stage))
 
 

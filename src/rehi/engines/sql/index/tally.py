@@ -56,10 +56,10 @@ def day_of(moment: datetime) -> str:
 def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:
     """The numbers of each source."""
     ids = list(source_ids)
-    found: dict[int, dict[str, float]] = {source_id: {} for source_id in ids}
+    numbers: dict[int, dict[str, float]] = {source_id: {} for source_id in ids}
     query = select(tally.c.source_id, tally.c.what, func.sum(tally.c.n)).group_by(tally.c.source_id, tally.c.what)
     query = query.where(tally.c.source_id.in_(ids)) if len(ids) == 1 else query
     for source_id, what, n in connection.execute(query.order_by(tally.c.what)):
-        if source_id in found:
-            found[source_id][what] = n
-    return found
+        if source_id in numbers:
+            numbers[source_id][what] = n
+    return numbers

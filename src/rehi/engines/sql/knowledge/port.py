@@ -21,7 +21,16 @@ from rehi.errors import NotFound
 from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
 from rehi.model.version import Digest, RecordRef
-from rehi.model.work import Claim, NewReading, ReadingFacts, ReadingKey, ReadResult, ReadTask, ResourceDescription
+from rehi.model.work import (
+    Claim,
+    NewReading,
+    ReadingFacts,
+    ReadingKey,
+    ReadResult,
+    ReadTask,
+    ResourceDescription,
+    ShownReading,
+)
 
 _TASKS = SelectMany(
     "SELECT version.id, version.resource_id, resource.source_id, resource.url, blob.id AS blob_id, blob.digest,"
@@ -43,15 +52,6 @@ class SqlKnowledge:
         rows = self.database.read(lambda connection: _TASKS.run(connection, [claim.subject for claim in claims]))
         by_version = {row.id: row for row in rows}
         return [_to_task(claim, by_version[claim.subject]) for claim in claims if claim.subject in by_version]
-
-    def read_task_of(self, resource_id: int) -> ReadTask:
-        """Return what would be read for the document that a resource shows; NotFound if it shows none."""
-        query = select(document.c.version_id).where(document.c.resource_id == resource_id)
-        version_id = self.database.read(lambda connection: connection.execute(query).scalar())
-        tasks = self.read_tasks([Claim("read", version_id, ())]) if version_id is not None else ()
-        if not tasks:
-            raise NotFound(f"document {resource_id} has not been read")
-        return tasks[0]
 
     def find_readings(self, keys: Iterable[ReadingKey]) -> Mapping[ReadingKey, int]:
         """Return the ids of readings that were made already."""
@@ -76,12 +76,19 @@ class SqlKnowledge:
             lambda connection: record_results(connection, self.database, results, choose_name, worker, now)
         )
 
-    def reading_of(self, resource_id: int) -> ReadingFacts | None:
-        """Return the reading that a resource's document shows; None before it was read."""
-        query = select(*READING_COLUMNS).join(document, document.c.reading_id == reading.c.id)
+    def shown_reading(self, resource_id: int) -> ShownReading:
+        """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
+        query = select(*READING_COLUMNS, document.c.version_id).join(document, document.c.reading_id == reading.c.id)
         query = query.outerjoin(file, file.c.id == reading.c.file_id).where(document.c.resource_id == resource_id)
-        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
-        return None if row is None else to_facts(row)
+
+        def work(connection: Connection) -> tuple[Any, Sequence[Any]]:
+            row = connection.execute(query).one_or_none()
+            return row, _TASKS.run(connection, [row.version_id]) if row is not None else ()
+
+        row, tasks = self.database.read(work)
+        if not tasks:
+            raise NotFound(f"document {resource_id} has not been read")
+        return ShownReading(to_facts(row), _to_task(Claim("read", row.version_id, ()), tasks[0]))
 
     def reading(self, reading_id: int) -> ReadingFacts:
         """Return a reading, whether a document shows it or not; NotFound if there is none."""

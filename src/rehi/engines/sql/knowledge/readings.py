@@ -94,10 +94,9 @@ def _order(key: ReadingKey) -> tuple[int, str, str]:
 def _row(new: NewReading, files: Mapping[str, File], at: int) -> tuple[Any, ...]:
     facts, key = new.facts, new.key
     title = storable(facts.title)
-    place = place_of(facts.derived, files)
     return (
         key.blob_id, key.recipe, key.hint, storable(facts.media_type), title, title.casefold(),
-        storable(facts.language), facts.characters, facts.names, at, place["file_id"], place["offset"], place["length"],
+        storable(facts.language), facts.characters, facts.names, at, *place_of(facts.derived, files),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
+from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import delete_work, put_work
 from rehi.engines.sql.statements.batches import execute_for_each
 from rehi.engines.sql.statements.bulk_delete import BulkDelete
@@ -20,7 +21,6 @@ from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.upsert import Upsert, newest
 from rehi.engines.sql.tables import document, resource
-from rehi.engines.sql.upkeep.problems import clear_problems, keep_problems
 from rehi.model.entity import Form
 from rehi.model.problem import Stage
 from rehi.model.work import NewReading, ReadResult

@@ -11,30 +11,13 @@ from sqlalchemy import Connection, Select, select
 from rehi.engines.sql.ledger.files import File, place_of
 from rehi.engines.sql.outbox.rows import put_owned_work
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros
+from rehi.engines.sql.statements.moment import from_micros, to_micros
 from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.statements.text import storable
 from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import blob, file, version
+from rehi.model.resource import NewVersion
 from rehi.model.version import Digest, RecordRef, Version
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewVersion:
-    """A version before it has an id."""
-
-    resource_id: int
-    number: int
-    taken_at: int
-    digest: str
-    size: int
-    media_type: str
-    status: int
-    record: RecordRef
-    body: RecordRef
-    read: bool = True  # whether it is to be read: not if a later one is there already
-    held: bool = True  # whether the bytes came with it; if not, they lie where they are known to lie
-
 
 _ENTER_BLOB = Upsert(
     blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",), returning=("id", "digest", "file_id")
@@ -79,16 +62,18 @@ def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Ma
     first: dict[str, NewVersion] = {}
     for one in sorted(versions, key=lambda new: not new.held):
         first.setdefault(one.digest, one)
-    rows = [{"digest": digest, "size": one.size, **place_of(one.body, files)} for digest, one in sorted(first.items())]
+    rows = [(digest, one.size, *place_of(one.body, files)) for digest, one in sorted(first.items())]
     owners = {known.id: known.owner for known in files.values()}
-    found = {row.digest: Blob(row.id, owners[row.file_id], new=True) for row in _ENTER_BLOB.run(connection, rows)}
-    known = _BLOBS.run(connection, first.keys() - found.keys())
+    blobs = {
+        row.digest: Blob(row.id, owners[row.file_id], new=True) for row in _ENTER_BLOB.run_values(connection, rows)
+    }
+    known = _BLOBS.run(connection, first.keys() - blobs.keys())
     again = {row.digest: one.body for row in known if row.dropped_at is not None and (one := first[row.digest]).held}
     revived = revive_blobs(connection, again, files)
     for row in known:
         back = row.id in revived
-        found[row.digest] = Blob(row.id, files[again[row.digest].file].owner if back else row.owner, revived=back)
-    return found
+        blobs[row.digest] = Blob(row.id, files[again[row.digest].file].owner if back else row.owner, revived=back)
+    return blobs
 
 
 def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files: Mapping[str, File]) -> set[int]:
@@ -110,20 +95,15 @@ def keep_versions(
     From here on nobody else can drop the bytes of these versions.
     """
     rows = [
-        {
-            "resource_id": new.resource_id,
-            "number": new.number,
-            "taken_at": new.taken_at,
-            "blob_id": blobs[new.digest].id,
-            "media_type": storable(new.media_type),
-            "status": new.status,
-            **place_of(new.record, files),
-        }
+        (
+            new.resource_id, new.number, to_micros(new.taken_at), blobs[new.digest].id, storable(new.media_type),
+            new.status, *place_of(new.record, files),
+        )
         for new in versions
-    ]
-    owners = {row["blob_id"]: blobs[new.digest].owner for row, new in zip(rows, versions, strict=True)}
+    ]  # fmt: skip
+    owners = {blobs[new.digest].id: blobs[new.digest].owner for new in versions}
     passed = {(new.resource_id, new.number) for new in versions if not new.read}
-    entered = sorted(_ENTER_VERSION.run(connection, rows))
+    entered = sorted(_ENTER_VERSION.run_values(connection, rows))
     to_read = [(row.id, owners[row.blob_id]) for row in entered if (row.resource_id, row.number) not in passed]
     put_owned_work(connection, "read", to_read)
     return set() if connection.dialect.name == "sqlite" else _revive_late(connection, versions, blobs, files)

@@ -25,7 +25,6 @@ from rehi.model.visit import Outcome
 _RESOURCES = 256  # in one question
 _ROWS = 4_000  # visits, or versions, that are held at once: some 4 MB
 _LAST = chr(0x10FFFF)  # sorts after every character
-_LISTED = (Outcome.NEW.value, Outcome.UNCHANGED.value, Outcome.REDIRECT.value)
 _VISITS = (
     select(
         visit.c.resource_id, visit.c.at, visit.c.outcome, visit.c.status,
@@ -44,17 +43,12 @@ class _Range:
     high: str | None = None
 
 
-class SqlCaptures:
-    """The port Captures."""
-
-    database: Database
-
-    def captures(
-        self, where: CaptureFilter, *, after: tuple[str, datetime] | None = None, limit: int | None = None
-    ) -> Iterator[Capture]:
-        """Visits whose answers are kept, in the order of their URLs and then of time; memory does not grow with them."""
-        found = _Listing(self.database, where, after, limit).captures()
-        return found if limit is None else islice(found, limit)
+def list_captures(
+    database: Database, where: CaptureFilter, *, after: tuple[str, datetime] | None, limit: int | None
+) -> Iterator[Capture]:
+    """Return visits whose answers are kept, in the order of URLs and then of time; memory does not grow with them."""
+    captures = _Listing(database, where, after, limit).captures()
+    return captures if limit is None else islice(captures, limit)
 
 
 class _Listing:
@@ -151,12 +145,12 @@ class _Listing:
             kept.setdefault(one.resource_id, []).append(one)
         for row in page:
             if row.id in seen:
-                yield from self._capture(row.url, seen[row.id], _History(kept.get(row.id, [])))
+                yield from self._capture(row.url, seen[row.id], _Validity(kept.get(row.id, [])))
 
     def _of_one(self, row: Any, *, after: int | None = None) -> Iterator[Capture]:
         """The captures of a resource, however many there are."""
         mine = select_versions().where(version.c.resource_id == row.id)
-        history = _History([to_version(one) for one in self._database.read(lambda c: c.execute(mine).all())])
+        history = _Validity([to_version(one) for one in self._database.read(lambda c: c.execute(mine).all())])
         while True:
             later = [] if after is None else [visit.c.at > after]
             visits = self._ask(_VISITS.where(visit.c.resource_id == row.id, *self._times, *later))
@@ -169,28 +163,28 @@ class _Listing:
         """No more rows than may be held, and one by which it is known that there are."""
         return self._database.read(lambda connection: connection.execute(query.limit(_ROWS + 1)).all())
 
-    def _capture(self, url: str, visits: Iterable[Any], history: _History) -> Iterator[Capture]:
+    def _capture(self, url: str, visits: Iterable[Any], history: _Validity) -> Iterator[Capture]:
         for seen in visits:
-            redirect = seen.outcome == Outcome.REDIRECT
-            found = None if redirect else history.at(seen.at)
-            if (found is None) != redirect or not _is_wanted(found, self._where.media_type):
+            outcome = Outcome(seen.outcome)
+            valid = history.at(seen.at) if outcome.shows_version else None
+            if (outcome.shows_version and valid is None) or not _is_wanted(valid, self._where.media_type):
                 continue
             yield Capture(
                 resource_id=seen.resource_id,
                 url=url,
                 at=from_micros(seen.at),
-                outcome=Outcome(seen.outcome),
+                outcome=outcome,
                 status=seen.status,
-                media_type=found.media_type if found else "",
-                digest=found.digest if found else None,
-                size=found.size if found else 0,
+                media_type=valid.media_type if valid else "",
+                digest=valid.digest if valid else None,
+                size=valid.size if valid else 0,
                 record=RecordRef(seen.file, seen.offset, seen.length),
-                body=found.body if found else None,
-                dropped=found is not None and found.dropped,
+                body=valid.body if valid else None,
+                dropped=valid is not None and valid.dropped,
             )
 
 
-class _History:
+class _Validity:
     """A resource's versions by the moments from which they were valid."""
 
     def __init__(self, versions: Iterable[Version]) -> None:
@@ -203,13 +197,12 @@ class _History:
 
 
 def _times(where: CaptureFilter) -> list[ColumnElement[bool]]:
-    listed = [Outcome.NEW.value] if where.versions_only else _LISTED
-    said: list[ColumnElement[bool]] = [visit.c.outcome.in_(listed)]
+    bounds: list[ColumnElement[bool]] = [visit.c.outcome.in_([outcome.value for outcome in where.outcomes])]
     if where.since is not None:
-        said.append(visit.c.at >= to_micros(where.since))
+        bounds.append(visit.c.at >= to_micros(where.since))
     if where.until is not None:
-        said.append(visit.c.at <= to_micros(where.until))
-    return said
+        bounds.append(visit.c.at <= to_micros(where.until))
+    return bounds
 
 
 def _named(where: CaptureFilter) -> ColumnElement[bool]:
@@ -230,9 +223,9 @@ def _both(whole: _Range, start: str) -> _Range | None:
     return _Range(low, high) if low < high else None
 
 
-def _is_wanted(found: Version | None, wanted: str) -> bool:
+def _is_wanted(version: Version | None, wanted: str) -> bool:
     if not wanted:
         return True
     wanted = wanted.strip().lower()
-    essence = found.media_type.partition(";")[0].strip().lower() if found else ""
+    essence = version.media_type.partition(";")[0].strip().lower() if version else ""
     return essence.startswith(wanted) if wanted.endswith("/") else essence == wanted

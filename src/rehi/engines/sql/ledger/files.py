@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -46,11 +45,9 @@ def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owne
     return {row.name: File(row.id, row.owner) for row in entered}
 
 
-def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> dict[str, Any]:
-    """A record's place as columns."""
-    if ref is None:
-        return {"file_id": None, "offset": None, "length": None}
-    return {"file_id": files[ref.file].id, "offset": ref.offset, "length": ref.length}
+def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> tuple[int | None, int | None, int | None]:
+    """Return a record's place as the columns file_id, offset and length."""
+    return (None, None, None) if ref is None else (files[ref.file].id, ref.offset, ref.length)
 
 
 def to_ref(name: str | None, offset: int | None, length: int | None) -> RecordRef | None:

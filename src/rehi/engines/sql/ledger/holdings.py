@@ -14,12 +14,13 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from rehi.engines.sql.index.tally import HOUSE, Additions, counts_of
-from rehi.engines.sql.ledger.bodies import Blob, NewVersion
+from rehi.engines.sql.ledger.bodies import Blob
 from rehi.engines.sql.statements.batches import select_in_chunks
 from rehi.engines.sql.statements.text import storable
 from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import blob, holding, host, resource, version
 from rehi.model.holdings import Holding, Holdings
+from rehi.model.resource import NewVersion
 
 DROPPED = ("dropped:versions", "dropped:bodies", "dropped:bytes")  # in the house's tally
 _LONGEST = 100  # characters of a type
@@ -93,11 +94,11 @@ def count_versions(
     revived = revived.union(one.id for one in blobs.values() if one.revived)
     counts, seen = Counts(), set()
     for new in versions:
-        found = blobs[new.digest]
-        if found.id in revived:
+        known = blobs[new.digest]
+        if known.id in revived:
             additions.add_to_house("dropped:versions")  # it never was, but is counted with those that were
             continue
-        own = found.new and new.digest not in seen
+        own = known.new and new.digest not in seen
         seen.add(new.digest)
         counts.add(hosts[new.resource_id], new.media_type, size=new.size, stored=new.record.length, own=own)
     counts.write(connection)

@@ -1,24 +1,41 @@
-"""The ledger: which bytes are kept, and where."""
+"""The port Ledger on SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, Select, func, select, tuple_
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
+from rehi.engines.sql.ledger.captures import list_captures
+from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
 from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.statements.text import key_of
+from rehi.engines.sql.statements.moment import from_micros, to_micros
+from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
-from rehi.engines.sql.upkeep.problems import has_problems, keep_problems, strike_problems
 from rehi.errors import NotFound
-from rehi.model.problem import Problem, Stage
+from rehi.model.capture import Capture, CaptureFilter
+from rehi.model.inventory import KnownBody, KnownFile
+from rehi.model.problem import Problem, ProblemKey
+from rehi.model.retention import Pruning
 from rehi.model.version import Digest, RecordRef, Version
+
+_PAGE = 10_000
+_BODIES = select(
+    blob.c.id, blob.c.digest, blob.c.size, files.c.name, blob.c.offset, blob.c.length, blob.c.dropped_at,
+    blob.c.dropped_by,
+).join(files, files.c.id == blob.c.file_id)  # fmt: skip
+_BY_DIGEST = SelectMany(
+    'SELECT digest, size, name, "offset", length, dropped_at, dropped_by FROM blob JOIN file ON file.id = file_id',
+    "digest",
+    "text",
+)
 
 
 class SqlLedger:
@@ -26,20 +43,36 @@ class SqlLedger:
 
     database: Database
 
-    def find_body(self, digests: Iterable[Digest], *, dropped: bool = False) -> Mapping[Digest, RecordRef]:
-        """Where each known digest's bytes lie; where those that were dropped lay, too, if they are wanted."""
+    def find_bodies(self, digests: Iterable[Digest]) -> Mapping[Digest, KnownBody]:
+        """Return where the bytes of each known digest lie, or lay until they were pruned."""
         wanted = sorted(set(digests))
-        query = select(blob.c.digest, files.c.name, blob.c.offset, blob.c.length).join(files)
-        query = query if dropped else query.where(blob.c.dropped_at.is_(None))
+        rows = self.database.read(lambda connection: _BY_DIGEST.run(connection, wanted)) if wanted else []
+        return {Digest(row.digest): _to_body(row) for row in rows}
 
-        def work(connection: Connection) -> Mapping[Digest, RecordRef]:
-            rows = select_in_chunks(connection, wanted, lambda part: query.where(blob.c.digest.in_(part)))
-            return {Digest(row.digest): RecordRef(row.name, row.offset, row.length) for row in rows}
+    def bodies(self, *, pruned_before: datetime | None = None) -> Iterator[KnownBody]:
+        """Return all bodies that must be there when this is called, or those that were pruned before a moment."""
+        if pruned_before is not None:
+            return self._paged(_BODIES.where(blob.c.dropped_at < to_micros(pruned_before)))
+        return self._paged(_BODIES.where(blob.c.dropped_at.is_(None), blob.c.id <= self._last_body()))
 
-        return self.database.read(work)
+    def sample_bodies(self, count: int) -> Sequence[KnownBody]:
+        """Return so many of the bodies that must be there, chosen by lot."""
+        last = self._last_body()
+        query = _BODIES.where(blob.c.dropped_at.is_(None)).order_by(blob.c.id).limit(1)
+        chosen = {random.randint(1, last) for _ in range(count)} if last else set()  # noqa: S311 - no secret
+        bodies: dict[int, KnownBody] = {}
+        for start in sorted(chosen):
+            for row in self._rows(query.where(blob.c.id >= start)):
+                bodies[row.id] = _to_body(row)
+        return list(bodies.values())
+
+    def known_files(self) -> Sequence[KnownFile]:
+        """Return the files in which records lie, derived ones too, in the order of their names."""
+        query = select(files.c.name, files.c.known_end, files.c.owner).order_by(files.c.name)
+        return [KnownFile(*row) for row in self._rows(query)]
 
     def versions(self, url: str) -> Sequence[Version]:
-        """All versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
+        """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
         query = select_versions().join(resource, resource.c.id == version.c.resource_id)
         query = query.where(self.database.dialect.url_in([url]))
         rows = self.database.read(lambda connection: connection.execute(query).all())
@@ -48,7 +81,7 @@ class SqlLedger:
         return [to_version(row) for row in rows]
 
     def on_record(self, visits: Iterable[tuple[str, datetime]]) -> Set[tuple[str, datetime]]:
-        """Those of the visits, by URL and moment, that are on record."""
+        """Return which of these visits, by URL and moment, are on record."""
         wanted = set(visits)
         which = tuple_(visit.c.resource_id, visit.c.at)
         query = select(visit.c.resource_id, visit.c.at)
@@ -61,24 +94,40 @@ class SqlLedger:
 
         return self.database.read(work)
 
-    def known_end(self, file: str) -> int:
-        """The end of the last record of a file that the catalogue knows; 0 for a new file."""
-        query = select(files.c.known_end).where(files.c.key == key_of(file))
-        return self.database.read(lambda connection: connection.execute(query).scalar()) or 0
+    def captures(
+        self, where: CaptureFilter, *, after: tuple[str, datetime] | None = None, limit: int | None = None
+    ) -> Iterator[Capture]:
+        """Return visits whose answers are kept, in the order of URLs and then of time; memory does not grow with them."""
+        return list_captures(self.database, where, after=after, limit=limit)
 
-    def note(self, problems: Sequence[Problem]) -> None:
-        """Put problems on the list; one that is there already is counted again."""
-        self.database.write(lambda connection: keep_problems(connection, problems))
+    def note(self, problems: Sequence[Problem], *, solved: Iterable[ProblemKey] = ()) -> None:
+        """Put problems on the list, after those were taken off it that hold no longer."""
+        keys = set(solved)
+        # Most often there is nothing to take off, and nobody has to wait for it.
+        if keys and not self.database.read(lambda connection: has_problems(connection, keys)):
+            keys = set()
 
-    def strike_out(self, stage: Stage, subjects: Iterable[str], *, code: str) -> None:
-        """Take problems of one code off the list: what they say holds no longer."""
-        which = set(subjects)
-        if self.database.read(lambda connection: has_problems(connection, stage, which, code=code)):
-            self.database.write(lambda connection: strike_problems(connection, stage, which, code=code))
+        def work(connection: Connection) -> None:
+            strike_problems(connection, keys)
+            keep_problems(connection, problems)
 
-    def digest_of(self, url: str) -> Digest | None:
-        """The digest of the URL's newest version."""
-        query = select(blob.c.digest).join(resource, resource.c.blob_id == blob.c.id)
-        query = query.where(self.database.dialect.url_in([url]))
-        found = self.database.read(lambda connection: connection.execute(query).scalar())
-        return None if found is None else Digest(found)
+        if problems or keys:
+            self.database.write(work)
+
+    def _last_body(self) -> int:
+        return self.database.read(lambda connection: connection.execute(select(func.max(blob.c.id))).scalar()) or 0
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        return self.database.read(lambda connection: connection.execute(query).all())
+
+    def _paged(self, query: Select[Any]) -> Iterator[KnownBody]:
+        after = 0
+        query = query.order_by(blob.c.id).limit(_PAGE)
+        while rows := self._rows(query.where(blob.c.id > after)):
+            yield from map(_to_body, rows)
+            after = rows[-1].id
+
+
+def _to_body(row: Any) -> KnownBody:
+    pruned = None if row.dropped_at is None else Pruning(at=from_micros(row.dropped_at), rule=row.dropped_by)
+    return KnownBody(Digest(row.digest), row.size, RecordRef(row.name, row.offset, row.length), pruned)

@@ -100,7 +100,16 @@ def readings(connection: Connection) -> None:
         kinds["old_sequence"] = str(connection.exec_driver_sql(name).scalar_one())
     for statement in (*_NEW, *(_GO_ON_SQLITE if on_sqlite else _GO_ON_POSTGRES)):
         connection.exec_driver_sql(statement.format_map(kinds))
+    if not on_sqlite:
+        _name_sequence(connection)
     _key_forms(connection)
+
+
+def _name_sequence(connection: Connection) -> None:
+    """Give the sequence of the new outbox the name that it has in a new catalogue: the old table had it until now."""
+    name = str(connection.exec_driver_sql("SELECT pg_get_serial_sequence('outbox', 'id')").scalar_one())
+    if not name.endswith(".outbox_id_seq"):
+        connection.exec_driver_sql(f"ALTER SEQUENCE {name} RENAME TO outbox_id_seq")
 
 
 def _key_forms(connection: Connection) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
+from rehi.engines.sql.outbox.rows import put_owned_work, put_work
 from rehi.engines.sql.statements.batches import chunks, select_in_chunks
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import span, to_micros
@@ -38,24 +38,22 @@ class SqlOutbox:
 
     database: Database
 
-    def put(self, kind: str, subjects: Iterable[int]) -> None:
-        """Put work there; always as new rows, since somebody may be busy with what was there before."""
-        wanted = list(subjects)
+    def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
+        """Put work there, everything of the kind if no subjects are given, and return how much that is."""
+        if subjects is None:
+            if kind not in _ALL:
+                raise EngineError(f"the catalogue does not know what all of {kind} is")
+            return self.database.write(lambda connection: connection.execute(_ALL[kind]).rowcount)
+        wanted = set(subjects)
 
         def work(connection: Connection) -> None:
             if kind == READ:
-                put_owned_work(connection, kind, _owners(connection, wanted))
+                put_owned_work(connection, kind, _owners(connection, sorted(wanted)))
             else:
                 put_work(connection, kind, wanted)
 
         self.database.write(work)
-
-    def put_all(self, kinds: Iterable[str]) -> int:
-        """Put everything of these kinds there, whatever was done before, and return how much that is."""
-        wanted = list(kinds)
-        if unknown := [kind for kind in wanted if kind not in _ALL]:
-            raise EngineError(f"the catalogue does not know what all of {', '.join(unknown)} is")
-        return self.database.write(lambda c: sum(c.execute(_ALL[kind]).rowcount for kind in wanted))
+        return len(wanted)
 
     def claim(
         self,
@@ -111,11 +109,6 @@ class SqlOutbox:
 
         mine = self.database.write(work, lasting=False)
         return [claim for claim in claims if mine.issuperset(claim.ids)]
-
-    def finish(self, claims: Sequence[Claim]) -> None:
-        """Take work out of the outbox: it is done."""
-        ids = [row for claim in claims for row in claim.ids]
-        self.database.write(lambda connection: delete_work(connection, ids))
 
     def waiting_files(self, *, worker: str, limit: int) -> Mapping[str, str]:
         """Return files with bytes that wait to be read and lie in the folders of other workers, with these workers' names."""

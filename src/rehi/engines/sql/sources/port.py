@@ -11,11 +11,11 @@ from sqlalchemy import Connection, select, update
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.index.tally import Additions, counts_of
+from rehi.engines.sql.ledger.problems import keep_problems
 from rehi.engines.sql.statements.moment import from_micros, to_micros
 from rehi.engines.sql.statements.text import key_of, storable, tail_of
 from rehi.engines.sql.statements.upsert import Upsert
 from rehi.engines.sql.tables import source as table
-from rehi.engines.sql.upkeep.problems import keep_problems
 from rehi.errors import NotFound
 from rehi.model.problem import Problem
 from rehi.model.source import Source, SourceKind, SourceState

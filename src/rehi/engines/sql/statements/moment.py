@@ -14,6 +14,11 @@ def to_micros(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+def maybe_to_micros(moment: datetime | None) -> int | None:
+    """The moment as a whole number, if there is one."""
+    return None if moment is None else (moment - _EPOCH) // _MICROSECOND
+
+
 def to_due(moment: datetime) -> int | None:
     """The moment at which something is due; None for never, which datetime.max stands for."""
     return None if moment.year >= _NEVER_YEAR else to_micros(moment)

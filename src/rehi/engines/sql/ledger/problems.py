@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from rehi.engines.sql.statements.batches import chunks
+from rehi.engines.sql.statements.bulk_delete import BulkDelete
 from rehi.engines.sql.statements.moment import from_micros, to_micros
 from rehi.engines.sql.statements.text import key_of, storable
 from rehi.engines.sql.statements.upsert import Upsert, larger, newest
 from rehi.engines.sql.tables import problem
 from rehi.model.listing import Page
-from rehi.model.problem import Problem, ProblemClass, Stage
+from rehi.model.problem import Problem, ProblemClass, ProblemKey, Stage
 
 _COLUMNS = (
     "key", "stage", "code", "subject", "message", "next_step", "advice", "count", "first_at", "last_at",
@@ -29,6 +30,7 @@ _ENTER = Upsert(
         "last_at": larger(problem, "last_at"),
     },
 )
+_DELETE = BulkDelete(problem.c.key)
 
 
 def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
@@ -42,23 +44,28 @@ def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
 
 def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:
     """Strike out what is no problem any more."""
-    for keys in chunks(sorted(key_of(stage, subject) for subject in subjects)):
-        connection.execute(delete(problem).where(problem.c.key.in_(keys)))
+    _DELETE.run(connection, sorted(key_of(stage, subject) for subject in subjects))
 
 
-def strike_problems(connection: Connection, stage: Stage, subjects: Iterable[str], *, code: str) -> None:
-    """Strike out those of one code; another problem with the same subject stays."""
-    for keys in chunks(sorted(key_of(stage, subject) for subject in subjects)):
-        connection.execute(delete(problem).where(problem.c.key.in_(keys), problem.c.code == code))
+def strike_problems(connection: Connection, keys: Iterable[ProblemKey]) -> None:
+    """Strike out problems of one code each; another problem with the same subject stays."""
+    for which in _conditions(keys):
+        connection.execute(delete(problem).where(which))
 
 
-def has_problems(connection: Connection, stage: Stage, subjects: Iterable[str], *, code: str) -> bool:
-    """Whether there is anything to strike out; most often there is not, and nobody has to wait for it."""
-    for keys in chunks(sorted(key_of(stage, subject) for subject in subjects)):
-        query = select(problem.c.id).where(problem.c.key.in_(keys), problem.c.code == code).limit(1)
-        if connection.execute(query).first() is not None:
-            return True
-    return False
+def has_problems(connection: Connection, keys: Iterable[ProblemKey]) -> bool:
+    """Whether there is anything to strike out."""
+    queries = (select(problem.c.id).where(which).limit(1) for which in _conditions(keys))
+    return any(connection.execute(query).first() is not None for query in queries)
+
+
+def _conditions(keys: Iterable[ProblemKey]) -> Iterator[ColumnElement[bool]]:
+    by_code: dict[str, set[bytes]] = {}
+    for key in keys:
+        by_code.setdefault(key.code, set()).add(key_of(key.stage, key.subject))
+    for code, wanted in sorted(by_code.items()):
+        for part in chunks(sorted(wanted)):
+            yield problem.c.key.in_(part) & (problem.c.code == code)
 
 
 def list_problems(

@@ -1,18 +1,18 @@
-"""The stock: which bytes a rule may let go, which were, and what the archive holds by the catalogue's knowledge."""
+"""The port Retention on SQL."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.files import keep_files
-from rehi.engines.sql.ledger.holdings import add_up_holdings, count_bodies
+from rehi.engines.sql.ledger.holdings import count_bodies
 from rehi.engines.sql.statements.batches import chunks, select_in_chunks
 from rehi.engines.sql.statements.bulk_update import BulkUpdate
 from rehi.engines.sql.statements.moment import from_micros, to_micros
@@ -21,9 +21,8 @@ from rehi.engines.sql.statements.text import key_of, storable
 from rehi.engines.sql.tables import blob, outbox, problem, resource, source, version
 from rehi.engines.sql.tables import file as files
 from rehi.errors import NotFound
-from rehi.model.holdings import Holdings
 from rehi.model.problem import Stage
-from rehi.model.retention import Buried, Dropping, HeldVersion, History, Place, Rule, Shared, parse_rule
+from rehi.model.retention import HeldVersion, PrunedBody, PrunedVersion, SharedBody, VersionHistory
 from rehi.model.version import Digest, RecordRef
 
 PLACES = 20  # versions of the same bytes that are told of by name; the rest are counted
@@ -44,39 +43,41 @@ _VERSIONS = select(
 ).order_by(version.c.resource_id, version.c.taken_at, version.c.number)
 
 
-class SqlStock:
-    """The port Stock."""
+class SqlRetention:
+    """The port Retention."""
 
     database: Database
 
     def set_keep(self, source_id: int, keep: str) -> None:
-        """Say which versions of a source's resources are kept; NotFound if there is none, SettingsError if it is no rule."""
-        rule = parse_rule(keep)
-        change = update(source).where(source.c.id == source_id).values(keep="" if rule.keeps_all else str(rule))
+        """Store a source's rule for which versions are kept, empty for all; NotFound if there is no such source."""
+        change = update(source).where(source.c.id == source_id).values(keep=storable(keep))
         if not self.database.write(lambda connection: connection.execute(change).rowcount):
             raise NotFound(f"there is no source {source_id}")
 
-    def histories(self, rules: Mapping[int, Rule], *, after: int, limit: int) -> Sequence[History]:
-        """Resources of these sources of whose versions some may be dropped, in the order of their numbers."""
-        if not rules:
-            return []
-        spared = min(rule.spared for rule in rules.values())
-        query = _RESOURCES.where(resource.c.id > after, resource.c.versions > spared).limit(limit)
-        query = query.where(resource.c.source_id.in_(sorted(rules)))
-        return self.database.read(lambda connection: _histories(connection, connection.execute(query).all()))
+    def histories(
+        self,
+        *,
+        sources: Collection[int] = (),
+        longer_than: int = 0,
+        resources: Collection[int] = (),
+        after: int = 0,
+        limit: int | None = None,
+    ) -> Sequence[VersionHistory]:
+        """Return the histories of the given resources, and of those of the given sources, in the order of their ids."""
+        query = _RESOURCES.where(resource.c.id > after, resource.c.versions > longer_than)
 
-    def histories_of(self, resource_ids: Iterable[int]) -> Sequence[History]:
-        """Those of these resources."""
-        wanted = sorted(set(resource_ids))
-
-        def work(connection: Connection) -> Sequence[History]:
-            rows = select_in_chunks(connection, wanted, lambda part: _RESOURCES.where(resource.c.id.in_(part)))
-            return _histories(connection, rows)
+        def work(connection: Connection) -> Sequence[VersionHistory]:
+            wanted = sorted(set(resources))
+            rows = select_in_chunks(connection, wanted, lambda part: query.where(resource.c.id.in_(part)))
+            if sources:
+                rows += connection.execute(query.where(resource.c.source_id.in_(sorted(sources))).limit(limit))
+            known = {row.id: row for row in rows}
+            return _histories(connection, [known[row] for row in sorted(known)][:limit])
 
         return self.database.read(work)
 
-    def sharing(self, blob_ids: Iterable[int], *, sources: Iterable[int]) -> Sequence[Shared]:
-        """How many versions have these bytes, and the first resource of these sources; nothing of what was dropped."""
+    def sharing(self, blob_ids: Iterable[int], *, sources: Iterable[int]) -> Sequence[SharedBody]:
+        """Return how many versions have these bytes, and the first resource of these sources; nothing for pruned ones."""
         here = resource.c.source_id.in_(sorted(sources))
         query = (
             select(
@@ -94,11 +95,12 @@ class SqlStock:
             lambda c: select_in_chunks(c, wanted, lambda part: query.where(version.c.blob_id.in_(part)))
         )
         return [
-            Shared(blob_id=row.blob_id, size=row.size, versions=row.n, first_resource=row.first or 0) for row in rows
+            SharedBody(blob_id=row.blob_id, size=row.size, versions=row.n, first_resource=row.first or 0)
+            for row in rows
         ]
 
     def sharers(self, blob_ids: Iterable[int], *, after: int = 0, limit: int) -> Sequence[tuple[int, int]]:
-        """Bodies with the resources of which a version has them, in the order of the resources' numbers."""
+        """Return bodies with the resources of which a version has them, in the order of the resources' ids."""
         query = select(version.c.resource_id, version.c.blob_id).distinct().where(version.c.resource_id > after)
         query = query.order_by(version.c.resource_id, version.c.blob_id).limit(limit)
         wanted = sorted(set(blob_ids))
@@ -107,40 +109,22 @@ class SqlStock:
         )
         return [(row.blob_id, row.resource_id) for row in rows]
 
-    def describe_bodies(self, rules: Mapping[int, str]) -> Sequence[Buried]:
-        """What is to be remembered of bytes by id that are let go by a rule each, in the order of their ids."""
+    def describe_bodies(self, rules: Mapping[int, str]) -> Sequence[PrunedBody]:
+        """Return what is to be remembered of bodies, by id, that each go by a rule, in the order of their ids."""
         return self.database.read(lambda connection: _describe(connection, rules))
 
-    def bury(self, buried: Sequence[Buried], *, at: datetime, record: RecordRef, worker: str) -> Mapping[Digest, int]:
-        """Mark bytes as dropped, as the record says; the sizes of those that were kept until now.
-
-        Those that a version has got since then stay. The record is known from now on.
-        """
+    def mark_pruned(
+        self, bodies: Sequence[PrunedBody], *, at: datetime, record: RecordRef, worker: str
+    ) -> Mapping[Digest, int]:
+        """Mark bodies as pruned, as the tombstone ``record`` says; return the sizes of those that were kept until now."""
 
         def work(connection: Connection) -> Mapping[Digest, int]:
-            return _bury(connection, self.database, buried, to_micros(at), record, worker)
+            return _mark_pruned(connection, self.database, bodies, at, record, worker)
 
         return self.database.write(work)
 
-    def droppings(self, digests: Iterable[Digest]) -> Mapping[Digest, Dropping]:
-        """When bytes were dropped, of those that were."""
-        query = select(blob.c.digest, blob.c.dropped_at, blob.c.dropped_by).where(blob.c.dropped_at.is_not(None))
-        wanted = sorted(set(digests))
-        rows = self.database.read(
-            lambda c: select_in_chunks(c, wanted, lambda part: query.where(blob.c.digest.in_(part)))
-        )
-        return {Digest(row.digest): Dropping(at=from_micros(row.dropped_at), rule=row.dropped_by) for row in rows}
 
-    def holdings(self, *, limit: int) -> Holdings:
-        """What the archive holds, in all and by type and host; no more than ``limit`` of each, the largest first."""
-        return self.database.read(lambda connection: add_up_holdings(connection, limit))
-
-
-def _all(query: Select[Any], connection: Connection) -> Sequence[Row[Any]]:
-    return connection.execute(query).all()
-
-
-def _histories(connection: Connection, rows: Sequence[Any]) -> list[History]:
+def _histories(connection: Connection, rows: Sequence[Any]) -> list[VersionHistory]:
     versions: defaultdict[int, list[HeldVersion]] = defaultdict(list)
     states = {row.id: row for row in rows}
     pending, troubled = _pending(connection, rows), _troubled(connection, rows)
@@ -148,19 +132,22 @@ def _histories(connection: Connection, rows: Sequence[Any]) -> list[History]:
         connection, list(states), lambda part: _VERSIONS.where(version.c.resource_id.in_(part))
     ):
         state = states[row.resource_id]
-        newest = row.blob_id == state.blob_id  # by its number it may be one that arrived late
-        unread = newest and (state.read_number < row.number or state.id in troubled)
         versions[row.resource_id].append(
             HeldVersion(
-                row.id, row.blob_id, from_micros(row.taken_at), row.blob_id == state.blob_id,
-                row.id in pending or unread,
+                id=row.id,
+                blob_id=row.blob_id,
+                taken_at=from_micros(row.taken_at),
+                current=row.blob_id == state.blob_id,  # by its number it may be one that arrived late
+                pending=row.id in pending,
+                read=state.read_number >= row.number,
+                unreadable=state.id in troubled,
             )
-        )  # fmt: skip
-    return [History(row.id, row.source_id or 0, tuple(versions[row.id])) for row in rows]
+        )
+    return [VersionHistory(row.id, row.source_id or 0, tuple(versions[row.id])) for row in rows]
 
 
 def _pending(connection: Connection, rows: Sequence[Any]) -> set[int]:
-    """Versions that wait to be read."""
+    """Return the versions for which a task to read them is in the outbox."""
     query = select(outbox.c.subject).join(version, version.c.id == outbox.c.subject).where(outbox.c.kind == "read")
     ids = [row.id for row in rows]
     waiting = select_in_chunks(connection, ids, lambda part: query.where(version.c.resource_id.in_(part)))
@@ -168,7 +155,7 @@ def _pending(connection: Connection, rows: Sequence[Any]) -> set[int]:
 
 
 def _troubled(connection: Connection, rows: Sequence[Any]) -> set[int]:
-    """Resources whose newest version could not be read: a better reader may get more from it."""
+    """Return the resources whose newest version could not be read."""
     keys = {key_of(Stage.EXTRACT, row.url): row.id for row in rows}
     query = select(problem.c.key)
     return {
@@ -177,8 +164,8 @@ def _troubled(connection: Connection, rows: Sequence[Any]) -> set[int]:
     }
 
 
-def _describe(connection: Connection, rules: Mapping[int, str]) -> list[Buried]:
-    found: list[Buried] = []
+def _describe(connection: Connection, rules: Mapping[int, str]) -> list[PrunedBody]:
+    bodies: list[PrunedBody] = []
     place = (
         select(
             resource.c.url, version.c.taken_at, version.c.status, version.c.media_type, version.c.offset,
@@ -195,17 +182,17 @@ def _describe(connection: Connection, rules: Mapping[int, str]) -> list[Buried]:
         counts = {row.blob_id: row.n for row in connection.execute(counted.where(version.c.blob_id.in_(part)))}
         for row in connection.execute(query.where(blob.c.id.in_(part))).all():
             places = tuple(map(_to_place, connection.execute(place.where(version.c.blob_id == row.id))))
-            found.append(
-                Buried(
+            bodies.append(
+                PrunedBody(
                     digest=Digest(row.digest), size=row.size, rule=rules[row.id], versions=counts.get(row.id, 0),
                     places=places,
                 )
             )  # fmt: skip
-    return found
+    return bodies
 
 
-def _to_place(row: Any) -> Place:
-    return Place(
+def _to_place(row: Any) -> PrunedVersion:
+    return PrunedVersion(
         url=row.url,
         at=from_micros(row.taken_at),
         status=row.status,
@@ -214,25 +201,29 @@ def _to_place(row: Any) -> Place:
     )
 
 
-def _bury(
-    connection: Connection, database: Database, buried: Sequence[Buried], at: int, record: RecordRef, worker: str
+def _mark_pruned(
+    connection: Connection,
+    database: Database,
+    bodies: Sequence[PrunedBody],
+    at: datetime,
+    record: RecordRef,
+    worker: str,
 ) -> dict[Digest, int]:
     keep_files(connection, [record], owner=worker)
-    wanted = {one.digest: one for one in buried}
+    wanted = {body.digest: body for body in bodies}
     # Locked first, and counted then: whoever enters a version meanwhile waits, and takes its bytes back.
     known = {row.id: row for row in _LOCK.run(connection, sorted(wanted)) if row.dropped_at is None}
     query = select(version.c.blob_id, func.count().label("n"), func.max(version.c.taken_at).label("newest"))
     query = query.group_by(version.c.blob_id)
-    dropped: dict[Digest, int] = {}
+    pruned: dict[Digest, int] = {}
     rows = []
     for row in select_in_chunks(connection, sorted(known), lambda part: query.where(version.c.blob_id.in_(part))):
-        found = known[row.blob_id]
-        one = wanted[Digest(found.digest)]
-        if row.n <= one.versions and row.newest <= at:
-            rows.append((row.blob_id, at, storable(one.rule)))
-            dropped[one.digest] = found.size
+        body = wanted[Digest(known[row.blob_id].digest)]
+        if body.still_prunable(versions=row.n, newest_at=from_micros(row.newest), decided_at=at):
+            rows.append((row.blob_id, to_micros(at), storable(body.rule)))
+            pruned[body.digest] = known[row.blob_id].size
     _DROP.run(connection, rows)
     additions = Additions()
     count_bodies(connection, [row for row, _, _ in rows], additions, sign=-1)
     additions.write(connection, database)
-    return dropped
+    return pruned

@@ -1,4 +1,4 @@
-"""The list of hosts: how each fares, and what is ordered for it."""
+"""Hosts as people look at them: how each fares, and what is ordered for it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, case, func, or_, select
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import host_is
+from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
 from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
 from rehi.engines.sql.statements.text import storable
 from rehi.engines.sql.tables import host, orders, pace_group, resource, robots, visit
-from rehi.engines.sql.upkeep.orders import ORDER_COLUMNS, keep_orders, to_orders
-from rehi.errors import NotFound
-from rehi.model.host import HostFacts, HostOrders, HostRow, HostState, VisitRow
+from rehi.model.host import HostFacts, HostRow, HostState, VisitRow
 from rehi.model.listing import Page
 
 _VISITS = 20
@@ -29,48 +28,25 @@ _ROWS = select(
 ).outerjoin(pace_group, pace_group.c.name == host.c.pace_group)
 
 
-class SqlHosts:
-    """The port Hosts."""
+def list_hosts(connection: Connection, dialect: Dialect, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
+    """Return hosts with this in their names, those in trouble first, and how many there are in all."""
+    which = [dialect.holds(host.c.name, storable(name).strip().lower())] if name.strip() else []
+    query = _ROWS.where(*which).order_by(case((_TROUBLE, 0), else_=1), host.c.name, host.c.origin)
+    rows = connection.execute(query.limit(page.limit).offset(page.offset)).all()
+    counts = _count_resources(connection, [row.id for row in rows])
+    now = to_micros(dialect.clock(connection))
+    total = connection.execute(select(func.count()).select_from(host).where(*which)).scalar_one()
+    return [_to_row(row, counts.get(row.id, 0), now=now) for row in rows], total
 
-    database: Database
 
-    def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
-        """Hosts with this in their names, those in trouble first, and how many there are in all."""
-        dialect = self.database.dialect
-        which = [dialect.holds(host.c.name, storable(name).strip().lower())] if name.strip() else []
-        rows = _ROWS.where(*which).order_by(case((_TROUBLE, 0), else_=1), host.c.name, host.c.origin)
-        rows = rows.limit(page.limit).offset(page.offset)
-        total = select(func.count()).select_from(host).where(*which)
-
-        def work(connection: Connection) -> tuple[Sequence[HostRow], int]:
-            found = connection.execute(rows).all()
-            counts = _count_resources(connection, [row.id for row in found])
-            now = to_micros(dialect.clock(connection))
-            listed = [_to_row(row, counts.get(row.id, 0), now=now) for row in found]
-            return listed, connection.execute(total).scalar_one()
-
-        return self.database.read(work)
-
-    def host(self, name: str, *, now: datetime) -> Sequence[HostFacts]:
-        """All that is known of the origins of a host (http and https, other ports); NotFound if there is none."""
-        at = to_micros(now)
-        facts = _ROWS.add_columns(*_RULES, *ORDER_COLUMNS)
-        facts = facts.outerjoin(robots, robots.c.host_id == host.c.id).outerjoin(orders, orders.c.host_id == host.c.id)
-        facts = facts.where(host_is(name)).order_by(host.c.name, host.c.origin)
-
-        def work(connection: Connection) -> Sequence[HostFacts]:
-            rows = connection.execute(facts).all()
-            counts = _count_resources(connection, [row.id for row in rows])
-            return [_to_facts(connection, row, _to_row(row, counts.get(row.id, 0), now=at), now=at) for row in rows]
-
-        found = self.database.read(work)
-        if not found:
-            raise NotFound(f"there is no host {name}")
-        return found
-
-    def order(self, host_id: int, orders: HostOrders, *, now: datetime) -> None:
-        """Order something for a host; a lease on one that is to be left alone ends now."""
-        self.database.write(lambda connection: keep_orders(connection, host_id, orders, now=now))
+def find_host(connection: Connection, name: str, *, now: datetime) -> Sequence[HostFacts]:
+    """Return all that is known of the origins of a host."""
+    at = to_micros(now)
+    facts = _ROWS.add_columns(*_RULES, *ORDER_COLUMNS)
+    facts = facts.outerjoin(robots, robots.c.host_id == host.c.id).outerjoin(orders, orders.c.host_id == host.c.id)
+    rows = connection.execute(facts.where(host_is(name)).order_by(host.c.name, host.c.origin)).all()
+    counts = _count_resources(connection, [row.id for row in rows])
+    return [_to_facts(connection, row, _to_row(row, counts.get(row.id, 0), now=at), now=at) for row in rows]
 
 
 def _count_resources(connection: Connection, hosts: Sequence[int]) -> dict[int, int]:
@@ -139,11 +115,11 @@ def _newest_visits(connection: Connection, host_id: int) -> tuple[VisitRow, ...]
     """The newest are among those of the resources that were visited last."""
     last: Select[Any] = select(resource.c.id, resource.c.url).where(resource.c.host_id == host_id)
     last = last.where(resource.c.visited_at.is_not(None)).order_by(resource.c.visited_at.desc()).limit(_VISITS)
-    found: list[VisitRow] = []
+    visits: list[VisitRow] = []
     for page in connection.execute(last).all():
         query = select(visit).where(visit.c.resource_id == page.id).order_by(visit.c.at.desc()).limit(_VISITS)
-        found += [_to_visit(page.url, row) for row in connection.execute(query)]
-    return tuple(sorted(found, key=lambda seen: seen.at, reverse=True)[:_VISITS])
+        visits += [_to_visit(page.url, row) for row in connection.execute(query)]
+    return tuple(sorted(visits, key=lambda seen: seen.at, reverse=True)[:_VISITS])
 
 
 def _to_visit(url: str, row: Any) -> VisitRow:

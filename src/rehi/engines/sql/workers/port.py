@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,9 @@ from rehi.engines.sql.statements.text import storable
 from rehi.engines.sql.statements.upsert import Upsert, newest
 from rehi.engines.sql.tables import host, outbox, ownership
 from rehi.engines.sql.tables import worker as table
+from rehi.engines.sql.workers.updates import begin_update, end_update, list_updates, spend_time
+from rehi.model.listing import Page
+from rehi.model.update import Update, UpdateKind, UpdateState
 from rehi.model.worker import Worker
 
 GRAPH = "graph"
@@ -73,6 +76,33 @@ class SqlWorkers:
             return str(connection.execute(owner).scalar_one())
 
         return self.database.write(work)
+
+    def begin_update(self, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
+        """Open a row, and return it; those that this worker left open are closed as stopped."""
+        return self.database.write(lambda c: begin_update(c, kind, worker=worker, due=due, now=now))
+
+    def change_update(
+        self,
+        update_id: int,
+        *,
+        worker: str = "",
+        seconds: Mapping[str, float] | None = None,
+        state: UpdateState | None = None,
+        now: datetime,
+    ) -> None:
+        """Add time that a worker has spent by stage, and close the row with a state, if one is given; the first one holds."""
+
+        def work(connection: Connection) -> None:
+            if seconds:
+                spend_time(connection, update_id, worker, seconds)
+            if state is not None:
+                end_update(connection, update_id, state, now=now)
+
+        self.database.write(work)
+
+    def updates(self, page: Page, *, running: bool = False) -> tuple[Sequence[Update], int]:
+        """Return updates, all or those that run, the newest first, and how many there are in all."""
+        return self.database.read(lambda connection: list_updates(connection, page, running=running))
 
 
 def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_graph: bool) -> Worker:

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, func, select, text
 from rehi.engines.sql import SqlCatalogue, open_catalogue
 from rehi.engines.sql.migrations.step3 import _COUNTS, _POSTGRES, _SQLITE
 from rehi.engines.sql.tables import blob, holding, version
-from rehi.model.retention import Buried
-from rehi.model.version import RecordRef
-from rehi.testing.contracts.catalogue_samples import at, came, digest_of
+from rehi.model.retention import PrunedBody
+from rehi.model.version import Digest, RecordRef
+from rehi.testing.contracts.catalogue_samples import at, came, digest_of, record
 
 BODIES = [f"body {number}" for number in range(6)]
 ROUNDS = 40
@@ -27,7 +27,7 @@ def _record(catalogue: SqlCatalogue, worker: int, faults: list[BaseException]) -
                 came(f"http://{worker}.ee/{number}", BODIES[(turn + number) % len(BODIES)], when, ref=place)
                 for number in range(3)
             ]
-            catalogue.record(visits, [], worker=f"w{worker}", now=at(when))
+            record(catalogue, visits, [], worker=f"w{worker}", now=at(when))
     except BaseException as fault:
         faults.append(fault)
 
@@ -38,12 +38,18 @@ def _drop(catalogue: SqlCatalogue, stop: threading.Event, dropped: dict[str, int
         while not stop.is_set():
             turn += 1
             rows = catalogue.database.read(_counts)
-            stones = [Buried(digest=row.digest, size=6, rule="last 1", versions=row.n, places=()) for row in rows]
+            stones = [PrunedBody(digest=row.digest, size=6, rule="last 1", versions=row.n, places=()) for row in rows]
             place = RecordRef("dropped.warc.gz", turn, 1)
-            gone = catalogue.bury(stones, at=at(10_000), record=place, worker="w")
+            gone = catalogue.mark_pruned(stones, at=at(10_000), record=place, worker="w")
             dropped.update((stone.digest, stone.versions) for stone in stones if stone.digest in gone)
     except BaseException as fault:
         faults.append(fault)
+
+
+def _pruned(catalogue: SqlCatalogue) -> list[Digest]:
+    bodies = catalogue.find_bodies(map(digest_of, BODIES))
+    assert len(bodies) == len(BODIES)
+    return [digest for digest, body in bodies.items() if body.pruned is not None]
 
 
 def _counts(connection: Connection) -> list[Any]:
@@ -85,12 +91,12 @@ def test_a_version_that_is_recorded_while_its_bytes_are_dropped_has_them(catalog
     catalogue = catalogues[0]
     assert dropped
     counts = {row.digest: row.n for row in catalogue.database.read(_counts)}
-    for digest in catalogue.droppings(map(digest_of, BODIES)):
+    for digest in _pruned(catalogue):
         assert counts[digest] == dropped[digest], "a version came after its bytes were dropped"
     # A last version of each body comes after the last drop: its bytes must be there.
     for number, body in enumerate(BODIES):
-        catalogue.record([came(f"http://last.ee/{number}", body, 9_000)], [], worker="w0", now=at(9_000))
-    assert catalogue.find_body(map(digest_of, BODIES)).keys() == set(map(digest_of, BODIES))
+        record(catalogue, [came(f"http://last.ee/{number}", body, 9_000)], [], worker="w0", now=at(9_000))
+    assert _pruned(catalogue) == []
     held = catalogue.holdings(limit=9)
     assert (held.dropped_versions, held.dropped_bodies, held.dropped_bytes) == (0, 0, 0)
     assert held.bodies == len(BODIES)

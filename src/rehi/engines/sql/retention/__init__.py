@@ -1,0 +1,1 @@
+"""Retention on SQL: which versions may go, and which bodies were pruned."""

@@ -1,1 +1,0 @@
-"""Upkeep on SQL: hosts, orders, updates, problems and workers."""

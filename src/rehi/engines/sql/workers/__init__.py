@@ -1,0 +1,1 @@
+"""Workers on SQL: who works, and the updates that they make."""

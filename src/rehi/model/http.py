@@ -1,0 +1,40 @@
+"""What several rooms know of HTTP: the meaning of statuses, and how a date is written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
+
+NOT_MODIFIED = 304
+PARTIAL = 206
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PERMANENT_REDIRECTS = frozenset({301, 308})
+MISSING = frozenset({404, 410})
+OVERLOADED = frozenset({429, 503})
+
+_LONGEST = 64  # characters of a date
+_USUAL = len("Mon, 02 Mar 2026 08:00:00 GMT")
+_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
+
+
+@lru_cache(maxsize=1024)
+def format_http_date(at: datetime) -> str:
+    """Return a moment as HTTP writes it."""
+    return format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
+
+
+@lru_cache(maxsize=1024)
+def parse_http_date(text: str) -> datetime | None:
+    """Return the moment in UTC that a header tells, in any form that HTTP ever had; None for what is no date."""
+    try:
+        if len(text) == _USUAL and text.endswith(" GMT"):  # a tenth of the cost of reading every form there is
+            day, month, year = int(text[5:7]), _MONTHS[text[8:11]], int(text[12:16])
+            return datetime(year, month, day, int(text[17:19]), int(text[20:22]), int(text[23:25]), tzinfo=UTC)
+        moment = parsedate_to_datetime(text[:_LONGEST])
+        if moment.tzinfo is None and text.rstrip()[-1:].isalpha():  # a zone that nobody knows
+            return None
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (KeyError, ValueError, TypeError, OverflowError, IndexError):
+        return None
