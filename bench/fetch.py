@@ -182,7 +182,8 @@ def _print_rooms(ours: Mapping[str, float]) -> None:
 def judge(medians: Mapping[str, Numbers], large: Numbers, ceiling: Mapping[str, float | str]) -> Result:
     """Hold the medians against the target; of each peer its better way counts."""
     ours = medians["rehi"]
-    ratio, parts = {}, {}
+    ratio: dict[str, float] = {}
+    parts: dict[str, bool] = {}
     for peer, ways in PEERS.items():
         times = TIMES if peer == SCRAPY else 1.0
         speed = ours["pages_per_second"] / max(medians[way]["pages_per_second"] for way in ways)

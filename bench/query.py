@@ -156,7 +156,11 @@ def _pyoxigraph(everything: list[GraphChange], folder: Path) -> Ask:
     from pyoxigraph import Quad, QuerySolutions, Store
 
     store = Store(folder)
-    store.bulk_extend(Quad(*triple, change.graph) for change in everything for triple in change.triples)
+    store.bulk_extend(
+        Quad(triple.subject, triple.predicate, triple.object, change.graph)
+        for change in everything
+        for triple in change.triples
+    )
 
     def ask(text: str) -> int:
         rows = store.query(prepare_query(text), use_default_graph_as_union=True)

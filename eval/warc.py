@@ -139,6 +139,7 @@ def evaluate() -> bool:
     print(table(("reader", "sound", "damaged", "MB/CPU-s", "wrong on"), rows))
     ours = scores.pop("rehi")
     floor = floors("warc")["cases"]
-    ok = all(ours[kind] >= int(floor[kind]) for kind in ("sound", "damaged"))
-    print(result("warc", ok=ok, target=TARGET, ours=ours, peers=scores, ratio=None))
-    return ok
+    missed = [f"{kind}: {ours[kind]} cases" for kind in ("sound", "damaged") if ours[kind] < int(floor[kind])]
+    settings = "the same files for all, CPU time; the peers' blocks are checked by their lengths and digests"
+    print(result("warc", target=TARGET, settings=settings, missed=missed, ours=ours, peers=scores, ratio=None))
+    return not missed

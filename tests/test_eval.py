@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from eval.corpora import CorpusMissing, GoldText, corpora_folder, join
+from eval.names import SEEN, tagger
+from eval.names import SETTINGS as NAMES_SETTINGS
 from eval.practice_en import practice
 from eval.report import result, table
+from eval.revisit import CATCHING, TASTES, TRIALS
+from eval.revisit import judge as judge_revisit
+from eval.revisit_replay import Outcome
+from eval.revisit_traces import KINDS, hasten, made_up, split
 from eval.scores import score
 from eval.train import labelled
 
@@ -62,10 +68,54 @@ def test_labels_follow_our_own_tokens() -> None:
 
 def test_the_last_line_can_be_read_by_programs() -> None:
     name, text = (
-        result("names", ok=True, target="t", ours={"a": 1}, peers={}, ratio=2.0).removeprefix("RESULT ").split(" ", 1)
+        result("names", target="t", settings="s", missed=["x"], ours={"a": 1}, peers={}, ratio=2.0)
+        .removeprefix("RESULT ")
+        .split(" ", 1)
     )
     assert (name, json.loads(text)["ratio"]) == ("names", 2.0)
+    assert (json.loads(text)["ok"], json.loads(text)["missed"], json.loads(text)["settings"]) == (False, ["x"], "s")
     assert table(("a", "b"), [[1, 0.5]]) == "a  b\n1  0.5000"
+
+
+def test_histories_are_split_by_their_names_alone() -> None:
+    traces = [trace for kind in KINDS for trace in made_up(kind, pages=6, days=30)]
+    tuned, held_out = split(traces)
+    assert len(tuned) + len(held_out) == len(traces)
+    assert min(len(tuned), len(held_out)) > len(traces) // 4
+    again = split(list(reversed(traces)))
+    assert {trace.url for trace in again[1]} == {trace.url for trace in held_out}
+
+
+def test_a_faster_world_has_the_same_versions_in_less_time() -> None:
+    (trace,) = made_up("office", pages=1, days=60)
+    (fast,) = hasten([trace], 20.0)
+    assert len(fast.times) == len(trace.times)
+    assert (fast.end - fast.times[0]) * 20 == pytest.approx(trace.end - trace.times[0])
+
+
+def outcomes(
+    *, even: float = 0.6, thesis: float = 0.6, mine: float = 0.64, catching: float = 0.3
+) -> dict[str, Outcome]:
+    made = {name: Outcome(10, mine, 0.2, mine) for name in TASTES.values()}
+    made |= {"uniform": Outcome(10, even, 0.1, even), "odarchive": Outcome(10, thesis, 0.2, thesis)}
+    return made | {CATCHING: Outcome(10, 0.5, catching, 0.5)}
+
+
+def test_revisits_are_judged_by_freshness_and_by_what_taste_1_catches() -> None:
+    thesis, shipped = TRIALS[0], TRIALS[1]
+    for trial in (thesis, shipped):
+        assert judge_revisit(trial, 1.0, outcomes()) == []
+        assert "taste 1 catches" in judge_revisit(trial, 1.0, outcomes(catching=0.19))[0]
+    assert "uniform has" in judge_revisit(shipped, 1.0, outcomes(even=0.65))[0]
+    assert "odarchive has" in judge_revisit(shipped, 1.0, outcomes(thesis=0.65))[0]
+    assert judge_revisit(shipped, 1.0, outcomes(mine=0.61)) == []
+    assert "freshness" in judge_revisit(thesis, 1.0, outcomes(mine=0.61))[0]
+
+
+def test_the_evaluation_of_names_says_what_the_model_has_seen() -> None:
+    assert "training data of EstNLTK's model" in SEEN["et-estner"]
+    assert "EstNLTK's model has seen" in NAMES_SETTINGS
+    assert tagger("et")("Mari Tamm elab Tartus.") >= {(0, 9, "PER")}
 
 
 def test_missing_corpora_are_one_clear_sentence(tmp_path: Path) -> None:

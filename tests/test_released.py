@@ -36,7 +36,8 @@ OLD = {
     "mentions": """SELECT r.url, e.kind, e.slug, m.count FROM mention m JOIN resource r ON r.id = m.resource_id
         JOIN entity e ON e.id = m.entity_id JOIN document d ON d.resource_id = r.id""",
     "resources": "SELECT url, state, status FROM resource",
-    "sources": "SELECT id, kind, name FROM source",
+    "sources": "SELECT id, kind, name, position FROM source",
+    "sources of resources": "SELECT url, source_id FROM resource WHERE source_id IS NOT NULL",
     "totals": "SELECT (SELECT count(*) FROM visit), (SELECT count(*) FROM host), (SELECT count(*) FROM problem)",
 }
 
@@ -114,7 +115,10 @@ def check_catalogue(house: House, old: Facts) -> None:
         for version in catalogue.versions(row.url)
     }
     assert versions == old["versions"]
-    assert {(source.id, source.kind, source.name) for source in catalogue.sources()} == old["sources"]
+    sources = catalogue.sources()
+    assert {(source.id, source.kind, source.name, int(source.cursor)) for source in sources} == old["sources"]
+    named = {(row.url, one.source_id) for row in rows for one in catalogue.claims_on(row.resource_id)}
+    assert named == old["sources of resources"]
     totals = catalogue.totals(now=catalogue.clock())
     assert {(totals.visits, totals.hosts, totals.problems)} == old["totals"]
 

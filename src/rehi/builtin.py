@@ -41,6 +41,13 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
         "organisation": "rehi.model.kinds:ORGANISATION",
         "place": "rehi.model.kinds:PLACE",
     },
+    "source": {
+        "crawl-log": "rehi.sources.crawl_log:KIND",
+        "url-list": "rehi.sources.url_list:KIND",
+        "page": "rehi.sources.page:KIND",
+        "warc": "rehi.pipeline.crawl:KIND",
+        "warc-in-place": "rehi.pipeline.crawl:IN_PLACE",
+    },
     "language": {"en": "rehi.languages.en:English", "et": "rehi.languages.et:Estonian"},
     "format": {
         "text/html": "rehi.extract.html:read",

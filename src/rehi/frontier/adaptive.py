@@ -20,7 +20,9 @@ from rehi.frontier.last_modified import believe
 from rehi.frontier.spread import spread
 
 _YOUNG = HOUR  # the age below which a change is no fresher
-_MEMORY = 90 * DAY  # after which what was seen counts a third
+# After this time what was seen counts a third: where pages change daily, sooner, for what they do changes sooner as well. On
+# histories made 20 times as fast, at half a visit for each version, .291 of versions were caught in place of .286.
+_MEMORY, _MEMORY_IN_CHANGES = 90 * DAY, 15
 _FIRST_GUESS = 20 * DAY  # between changes, for a page of a host of which nothing is known
 _GUESS_WEIGHT = 0.4  # changes that the host's mean counts for
 _PROMISE_WEIGHT = 1.0  # changes that the source's promise counts for
@@ -35,11 +37,10 @@ _FRESH_UNIT = 4 * HOUR  # of freshness that a visit must bring at price 1
 # freshness was .563 with a taste of .5, and .630 by even visits.
 _EVEN_SHARE, _EVEN_COMMON = 0.5, 10 * DAY
 # With versions alone, pages of which little is known are given up, and fewer versions are caught: .141 of them in place of
-# .158 in those histories, and as many at their own pace.
-_MOST_TASTE = 0.95
-_TASTE_POWER = (
-    2  # so that a taste of .5 is as fresh as even visits where these are few (.626 and .616 with 1.5, even visits .630)
-)
+# .157 in those histories, and as many at their own pace.
+_MOST_TASTE = 0.85
+# So that a taste of .5 is as fresh as even visits where these are few: .626 in those histories, with a power of 1.5 .616.
+_TASTE_POWER = 2
 # A page is looked at more closely while it is new: without this, histories of weeks were over before they were known
 # (freshness as the mean of files .59 in place of .68 at a fifth of a visit for each version).
 _CURIOSITY, _FIRST_LOOK = 0.02, 0.2 * DAY
@@ -107,7 +108,7 @@ def _learn(
     page: PageHistory, host: HostHistory, at: float, changed: bool, modified: float | None, promised: float
 ) -> None:
     waited, age = at - page.visited, page.visited - page.changed
-    fading = exp(-waited / _MEMORY)
+    fading = exp(-waited / min(_MEMORY, _MEMORY_IN_CHANGES * _usual_interval(host)))
     total = 0.0
     for k, ((shape, scale), seen) in enumerate(
         zip(_beliefs(page, host, promised), _exposures(age, age + waited), strict=True)
@@ -143,9 +144,14 @@ def _waits(shortest: float, longest: float) -> tuple[float, ...]:
     return (*waits, longest) if longest > waits[-1] else tuple(waits)
 
 
+def _usual_interval(host: HostHistory) -> float:
+    """Return the mean time between changes of a page of a host."""
+    return (host.exposure[0] + _FIRST_GUESS) / (host.changes[0] + 1)
+
+
 def _even_interval(host: HostHistory, taste: float) -> float:
     """Return the interval between changes at which a page is visited alike for freshness and for versions."""
-    own = _EVEN_SHARE * (host.exposure[0] + _FIRST_GUESS) / (host.changes[0] + 1)
+    own = _EVEN_SHARE * _usual_interval(host)
     return own ** (1 - taste / 2) * _EVEN_COMMON ** (taste / 2)  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ from rehi.frontier import VISIT_RULES
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
 from rehi.model.problem import Problem, Stage
-from rehi.model.source import Source, SourceKind
+from rehi.model.source import Finding, Source
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import (
@@ -76,10 +76,15 @@ def given_back(lease: HostLease, ready: float = 0, *, delay: float = 1.0, failed
     return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failed=failed)
 
 
+def findings(*urls: str) -> list[Finding]:
+    """URLs as a source gives them, without any claims."""
+    return [Finding(url) for url in urls]
+
+
 def add(catalogue: Catalogue, *urls: str, name: str = "list.txt", when: float = 0) -> Source:
     """A source with these URLs taken in."""
-    source = catalogue.add_source(kind=SourceKind.URL_LIST, name=name, location=f"/{name}", size=10, now=at(when))
-    catalogue.take_in(source, urls, position=len(urls), counts={"lines": len(urls)}, now=at(when))
+    source = catalogue.add_source(kind="url-list", name=name, location=f"/{name}", size=10, now=at(when))
+    catalogue.take_in(source, findings(*urls), cursor=b"%d" % len(urls), counts={"lines": len(urls)}, now=at(when))
     return catalogue.source(source.id)
 
 

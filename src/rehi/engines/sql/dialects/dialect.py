@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
@@ -61,6 +61,14 @@ class Dialect(Protocol):
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; how many were."""
 
+    def insert_findings(
+        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+    ) -> int:
+        """Enter the URLs that are new, and all of them as findings of their source, with its claims by URL; how many were new.
+
+        A finding that is there already was made again now, and claims what is claimed now.
+        """
+
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
         """Return hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
 
@@ -87,9 +95,7 @@ class Dialect(Protocol):
 
 # Columns of a due task; ``due_tasks`` of each dialect selects exactly these.
 TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, r.failures, r.hops,
-    r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, s.keep, b.digest, f.name AS file, b."offset", b.length,
-    b.dropped_at"""
-TASK_JOINS = """LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id
-    LEFT JOIN source s ON s.id = r.source_id"""
+    r.media_type, r.failing_since, r.history, b.digest, f.name AS file, b."offset", b.length, b.dropped_at"""
+TASK_JOINS = "LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id"
 READY = f"""SELECT id, pace_group, leases FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
     ORDER BY ready_at, id LIMIT :limit"""  # noqa: S608

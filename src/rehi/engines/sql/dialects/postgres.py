@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -35,7 +35,8 @@ _CLAIM_LOCK = 0x72656869_0003
 
 _INTAKE = """
     CREATE TEMPORARY TABLE IF NOT EXISTS intake
-    (host_id bigint, url text COLLATE "C", tail text COLLATE "C", source_id bigint, due_at bigint, hops bigint) ON COMMIT DELETE ROWS
+    (host_id bigint, url text COLLATE "C", tail text COLLATE "C", source_id bigint, due_at bigint, hops bigint,
+    claims text) ON COMMIT DELETE ROWS
 """
 _COPY = "COPY intake (host_id, url, tail, source_id, due_at, hops) FROM STDIN"
 # In the order of the URLs: two transactions that enter the same ones wait for each other, and never crosswise.
@@ -50,6 +51,24 @@ _INSERT = text(f"""
     INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
     SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
     ON CONFLICT DO NOTHING
+""")  # noqa: S608
+_COPY_FINDINGS = "COPY intake (host_id, url, tail, source_id, due_at, hops, claims) FROM STDIN"
+# What is new leaves the table aside, so that only the rest has to be looked up.
+_FIND_NEW = text(f"""
+    WITH new AS (
+        INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
+        SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
+        ON CONFLICT DO NOTHING RETURNING id, url
+    ), gone AS (DELETE FROM intake USING new WHERE intake.url = new.url RETURNING new.id, intake.source_id, intake.claims)
+    INSERT INTO finding (source_id, resource_id, first_at, last_at, claims)
+    SELECT source_id, id, :at, :at, claims FROM gone ORDER BY id
+""")  # noqa: S608
+_FIND_KNOWN = text(f"""
+    INSERT INTO finding (source_id, resource_id, first_at, last_at, claims)
+    SELECT intake.source_id, resource.id, :at, :at, intake.claims FROM intake
+    JOIN resource ON left(resource.url, {HEAD}) || resource.tail = left(intake.url, {HEAD}) || intake.tail
+    ORDER BY resource.id
+    ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
 """)  # noqa: S608
 _INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
@@ -142,6 +161,21 @@ class PostgresDialect:
                 copy.write_row(row)
         new = connection.execute(_INSERT).rowcount
         connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
+        return new
+
+    def insert_findings(
+        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+    ) -> int:
+        """Copy them aside; what is new is entered from there, and of the rest the resources are looked up."""
+        connection.exec_driver_sql(_INTAKE)
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(_COPY_FINDINGS) as copy:
+            for row in rows:
+                copy.write_row((*row, claims.get(row[1], "")))
+        new = connection.execute(_FIND_NEW, {"at": at}).rowcount
+        if new < len(rows):
+            connection.execute(_FIND_KNOWN, {"at": at})
+        connection.exec_driver_sql("TRUNCATE intake")
         return new
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any
@@ -39,6 +39,12 @@ _COMPLAINTS = {
 }
 
 _INSERT = """INSERT OR IGNORE INTO resource (host_id, url, tail, source_id, due_at, hops) VALUES (?, ?, ?, ?, ?, ?)"""
+# Ids grow, and only this transaction writes: what it has entered lies above all that was there before.
+_FIND_NEW = """INSERT INTO finding (source_id, resource_id, first_at, last_at)
+    SELECT source_id, id, ?, ? FROM resource WHERE id > ? ORDER BY id"""
+_FIND = """INSERT INTO finding (source_id, first_at, last_at, claims, resource_id)
+    SELECT ?, ?, ?, ?, id FROM resource WHERE url = ?
+    ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims"""
 _DUE = f"""
     SELECT {TASK_COLUMNS}
     FROM (SELECT * FROM resource WHERE host_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?) r
@@ -165,6 +171,22 @@ class SqliteDialect:
         before = driver.total_changes
         driver.executemany(_INSERT, rows)
         return driver.total_changes - before
+
+    def insert_findings(
+        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+    ) -> int:
+        """Enter new URLs as findings all at once, and look up only those that were there before."""
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        (before,) = driver.execute("SELECT coalesce(max(id), 0) FROM resource").fetchone()
+        new = self.insert_resources(connection, rows)
+        known: Sequence[NewResource] = rows
+        if not claims:
+            driver.execute(_FIND_NEW, (at, at, before))
+            fresh = {url for (url,) in driver.execute("SELECT url FROM resource WHERE id > ?", (before,))}
+            known = [row for row in rows if row[1] not in fresh] if new < len(rows) else ()
+        driver.executemany(_FIND, [(row[3], at, at, claims.get(row[1], ""), row[1]) for row in known])
+        return new
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
         """Return hosts that are ready; the writing transaction is the lock."""

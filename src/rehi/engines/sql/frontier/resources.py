@@ -84,6 +84,7 @@ class Ensured:
     ids: Mapping[str, int]
     woken: Mapping[int, int]  # by host when its new URLs are due
     new: frozenset[int]  # which nobody else can see yet; empty unless that is certain of all that were missing
+    entered: int = 0  # how many have got their rows now
 
 
 def find_ids(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, int]:
@@ -109,7 +110,7 @@ def ensure_resources(
     additions.add_to_house("state:waiting", entered)
     new = find_ids(connection, database, [want.url for want in missing])
     own = frozenset(new.values()) if entered == len(rows) else frozenset()
-    return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own)
+    return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own, entered)
 
 
 def lock_urls(

@@ -29,6 +29,7 @@ from rehi.engines.sql.ledger.files import File, keep_files, place_of
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import put_work
+from rehi.engines.sql.sources.findings import inherit_sources, join_source
 from rehi.engines.sql.statements.bulk import Upsert
 from rehi.engines.sql.statements.driver import select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
@@ -99,6 +100,8 @@ def record_visits(
         Wanted(seen.url, seen.source_id, None if seen.next_at is None else to_due(seen.next_at)) for seen in visited
     ]
     by_url = lock_urls(connection, database, wanted, additions)
+    mine = {(seen.source_id, by_url[seen.url].id) for seen in visited if seen.source_id is not None}
+    join_source(connection, mine, to_micros(recording.now))
     rows = {row.id: row for row in by_url.values()}
     visits: _Moments = defaultdict(dict)
     for seen in visited:
@@ -218,10 +221,12 @@ def _write_redirects(
         if due_at is not None:
             wake[row.host_id] = min(due_at, wake.get(row.host_id, due_at))
     settle_hosts(connection, wake, released, now=now)
+    edges = {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
+    inherit_sources(connection, edges, due)
     return change_redirects(
         connection,
         database,
-        {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen},
+        edges,
         {row.id: row for row, _ in seen},
         new=there.new,
         rules=rules,

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import host_is
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
+from rehi.engines.sql.sources.findings import has_source
 from rehi.engines.sql.statements.driver import chunks
 from rehi.engines.sql.statements.values import HEAD, from_micros, storable, to_micros
 from rehi.engines.sql.tables import file, host, resource, version, visit
@@ -106,7 +107,7 @@ class _Listing:
         where = self._where
         query = select(resource.c.id, resource.c.url).where(resource.c.visited_at.is_not(None), *bounds)
         if where.source_id is not None:
-            query = query.where(resource.c.source_id == where.source_id)
+            query = query.where(has_source([where.source_id]))
         prefix = storable(where.prefix)
         # Said only where the range does not: PostgreSQL takes it for rare, and would sort all that is in the range.
         if prefix and (len(prefix) > HEAD or where.url or where.urls is not None):
