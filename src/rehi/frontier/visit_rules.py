@@ -36,7 +36,8 @@ class _Course:
 
     state: ResourceState
     now: datetime
-    timeline: Timeline
+    past: ResourcePast
+    timeline: Timeline | None = None  # made of the past when a visit is late
     visits: list[tuple[Visited, Outcome]] = field(default_factory=list)
     versions: list[NewVersion] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
@@ -56,7 +57,7 @@ def apply_visits(
 
     ``past`` is needed if one of them lies before the resource's newest visit.
     """
-    course = _Course(state, now, Timeline(past))
+    course = _Course(state, now, past)
     for visit in sorted(visits, key=_moment) if len(visits) > 1 else visits:
         if course.state.visited_at is not None and visit.at < course.state.visited_at:
             _apply_late(course, visit)
@@ -154,8 +155,9 @@ def _note(course: _Course, visit: Visited, outcome: Outcome) -> FetchError | Non
 def _apply_late(course: _Course, visit: Visited) -> None:
     """A visit before one that is on record changes the past, and the present only if nothing was found since."""
     outcome, digest = visit.outcome, visit.digest
+    timeline = course.timeline = course.timeline or Timeline(course.past)
     if outcome in (Outcome.NEW, Outcome.UNCHANGED):
-        valid = course.timeline.valid_at(visit.at)
+        valid = timeline.valid_at(visit.at)
         same = digest is None or (valid is not None and valid.digest == digest)
         outcome = Outcome.UNCHANGED if same else Outcome.NEW
     course.visits.append((visit, outcome))
@@ -163,7 +165,7 @@ def _apply_late(course: _Course, visit: Visited) -> None:
         before = course.state
         new = _add_version(course, visit, digest)
         course.state = replace(before, versions=new.number, **(_validity(visit) if new.read else {}))
-        if (repeated := course.timeline.enter(_to_past(new))) is not None:
+        if (repeated := timeline.enter(_to_past(new))) is not None:
             _repeat_version(course, repeated, before)
     _count(course, outcome, remarked=False)
 

@@ -68,8 +68,7 @@ _STATES = f"SELECT {_COLUMNS} FROM resource LEFT JOIN blob ON blob.id = resource
 _BY_ID = SelectMany(_STATES, "resource.id", "bigint", order="resource.id", lock="FOR NO KEY UPDATE OF resource")
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A URL that must have a row, and what a new row says."""
 
     url: str

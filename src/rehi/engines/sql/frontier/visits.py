@@ -79,7 +79,8 @@ class _Batch:
         for _, change in self.changes:
             for seen, _ in change.visits:
                 yield seen.record
-                yield seen.body
+                if seen.body is not seen.record:
+                    yield seen.body
             for new in change.versions:
                 if not new.held:
                     yield new.record
