@@ -56,18 +56,19 @@ def urls_of(urls: int, hosts: int) -> Iterator[str]:
 def fill(uri: str, *, urls: int, hosts: int) -> float:
     """Take the web into a catalogue, all of it due for some time; the seconds that it took."""
     from rehi.engines.sql import open_catalogue
-    from rehi.model.source import SourceKind
+    from rehi.model.source import Finding
 
     began, due = perf_counter(), datetime.now(UTC) - timedelta(days=1)
     catalogue = open_catalogue(uri)
     try:
-        source = catalogue.add_source(kind=SourceKind.URL_LIST, name="web", location="web", size=0, now=due)
+        source = catalogue.add_source(kind="url-list", name="web", location="web", size=0, now=due)
         stream = urls_of(urls, hosts)
         position = 0
         while batch := list(islice(stream, BATCH)):
             position += len(batch)
             due += timedelta(seconds=1)
-            catalogue.take_in(source, batch, position=position, counts={"accepted": len(batch)}, now=due)
+            findings = [Finding(url) for url in batch]
+            catalogue.take_in(source, findings, cursor=b"%d" % position, counts={"accepted": len(batch)}, now=due)
         seconds = perf_counter() - began
         catalogue.database.write(_give_versions)
     finally:

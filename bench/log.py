@@ -120,11 +120,11 @@ def _number(numbers: Measure, key: str) -> float:
 
 def _parse(log: Path, _store: str) -> dict[str, float]:
     """Our reader alone, without a store."""
-    from rehi.model.source import SourceKind
-    from rehi.sources import open_lines, read_source
+    from rehi.sources import open_lines
+    from rehi.sources.crawl_log import read_crawl_log
 
     with open_lines(log) as lines:
-        last: deque[tuple[int, object]] = deque(enumerate(read_source(SourceKind.CRAWL_LOG, lines), 1), maxlen=1)
+        last: deque[tuple[int, object]] = deque(enumerate(read_crawl_log(lines), 1), maxlen=1)
     return {"lines": last[0][0]}
 
 

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from eval.corpora import CorpusMissing
 
-NAMES = ("names", "language", "robots", "revisit")
+NAMES = ("names", "language", "robots", "warc", "revisit")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -52,8 +52,13 @@ def practice_web() -> Iterator[WorldServer]:
         yield server
 
 
+# At a load of 30 on two cores even a good page may not come within 10 seconds. Three bad ones of one host, one after
+# another, come to an end only by the last of these.
+PATIENT = {"timeout": 30.0, "connect_timeout": 20.0, "stall_timeout": 10.0}
+
+
 def settings_for(folder: Path, server: WorldServer) -> Settings:
-    return load_settings(data=folder / "data", fetch=fetch_settings(server.resolve_rules))
+    return load_settings(data=folder / "data", fetch=fetch_settings(server.resolve_rules) | PATIENT)
 
 
 @pytest.fixture(scope="session")

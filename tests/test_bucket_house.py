@@ -35,6 +35,7 @@ from rehi.testing.contracts.work import in_environment
 from rehi.testing.s3 import BUCKET, S3Server
 from rehi.testing.waiting import PATIENCE, wait_until
 from tests.cli.here import rehi
+from tests.conftest import PATIENT
 
 HOSTS, PAGES = 4, 20
 FILE_BYTES = 12_000  # so that there are about eight files
@@ -89,7 +90,7 @@ class Bucketed:
     def __init__(self, folder: Path, site: int, s3: S3Server) -> None:
         self.folder = folder
         self.store = Store(f"s3://{BUCKET}/{secrets.token_hex(6)}", endpoint=s3.endpoint)
-        fetch = fetch_settings([f"*.test=127.0.0.1:{site}"])
+        fetch = fetch_settings([f"*.test=127.0.0.1:{site}"]) | PATIENT
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in fetch.items())
         self.config = folder / "rehi.toml"
         self.config.write_text(

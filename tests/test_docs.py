@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rehi.builtin import BUILTIN
 from rehi.cli import COMMANDS
 from tests.cli.here import rehi
 from tests.conftest import Harvested
@@ -67,6 +68,11 @@ def test_a_module_says_what_it_is_and_reads_on_a_few_screens(path: Path) -> None
     docstring = ast.get_docstring(ast.parse(text))
     assert docstring
     assert len(docstring.splitlines()[0]) <= 120
+
+
+def test_every_kind_of_part_has_a_row_in_the_contributors_table() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert [group for group in BUILTIN if f"| `{group}` |" not in text] == []
 
 
 def test_the_map_names_every_room() -> None:

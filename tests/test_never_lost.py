@@ -24,6 +24,7 @@ from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.snapshot import Snapshot, take_snapshot
 from rehi.testing.waiting import PATIENCE, wait_until
 from rehi.testing.world import World, WorldServer
+from tests.conftest import PATIENT
 
 JITTER = 0.3  # seconds from what a kill waits for to the kill, at most; on a busy machine it may be more
 # Seconds between two pages when nobody is killed: without any, a busy machine is late with good pages, and no host of the
@@ -49,7 +50,7 @@ MANY = Ordeal(small=False, kills=30, delay=2.75)
 
 def write_settings(folder: Path, server: WorldServer, *, delay: float, catalogue: str = "") -> Path:
     """Settings for the command line, with the practice web's hosts in them."""
-    chosen = fetch_settings(server.resolve_rules) | {"delay": delay}
+    chosen = fetch_settings(server.resolve_rules) | PATIENT | {"delay": delay}
     fetch = "".join(f"{name} = {_toml(value)}\n" for name, value in chosen.items())
     config = folder / "rehi.toml"
     config.write_text(

@@ -19,6 +19,7 @@ from sqlalchemy import create_engine, text
 
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, Page
+from rehi.operations.workers import describe_anew
 from rehi.settings import Settings
 from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.snapshot import is_read
@@ -35,7 +36,8 @@ OLD = {
     "mentions": """SELECT r.url, e.kind, e.slug, m.count FROM mention m JOIN resource r ON r.id = m.resource_id
         JOIN entity e ON e.id = m.entity_id JOIN document d ON d.resource_id = r.id""",
     "resources": "SELECT url, state, status FROM resource",
-    "sources": "SELECT id, kind, name FROM source",
+    "sources": "SELECT id, kind, name, position FROM source",
+    "sources of resources": "SELECT url, source_id FROM resource WHERE source_id IS NOT NULL",
     "totals": "SELECT (SELECT count(*) FROM visit), (SELECT count(*) FROM host), (SELECT count(*) FROM problem)",
 }
 
@@ -84,8 +86,7 @@ def test_a_released_folder_opens_goes_on_and_has_lost_nothing(released: tuple[Se
         check_catalogue(house, old)
         check_bytes_and_texts(house, old)
         if not (settings.data / "graph").exists():  # the one with the dump comes without: it is made from the catalogue
-            for kind in ("resource", "entity"):
-                house.catalogue.put(kind)
+            describe_anew(house)
         with house.working() as harvest:
             harvest.run(until_idle=True, stopped=lambda: False)
         totals = house.catalogue.totals(now=house.catalogue.clock())
@@ -114,7 +115,10 @@ def check_catalogue(house: House, old: Facts) -> None:
         for version in catalogue.versions(row.url)
     }
     assert versions == old["versions"]
-    assert {(source.id, source.kind, source.name) for source in catalogue.sources()} == old["sources"]
+    sources = catalogue.sources()
+    assert {(source.id, source.kind, source.name, int(source.cursor)) for source in sources} == old["sources"]
+    named = {(row.url, one.source_id) for row in rows for one in catalogue.claims_on(row.resource_id)}
+    assert named == old["sources of resources"]
     totals = catalogue.totals(now=catalogue.clock())
     assert {(totals.visits, totals.hosts, totals.problems)} == old["totals"]
 

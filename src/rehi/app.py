@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
-import fcntl
 import gc
 import hashlib
 import os
@@ -20,20 +18,15 @@ from typing import TYPE_CHECKING
 
 from rehi import __version__
 from rehi.builtin import load
-from rehi.errors import (
-    DataFolderBusy,
-    DiskFull,
-    EngineError,
-    LiesElsewhere,
-    RehiError,
-    SettingsError,
-)
+from rehi.errors import LiesElsewhere, RehiError, SettingsError
+from rehi.folder_lock import lock_folder as lock_folder
+from rehi.folder_lock import translate_error
 from rehi.settings import ArchiveSettings, Settings
 
 if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.model.document import Reading
-    from rehi.pipeline import Harvest
+    from rehi.pipeline import Discovery, Harvest
     from rehi.pipeline.texts import Texts
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
@@ -265,6 +258,7 @@ class House:
                 executor=executor,
                 spool=_made(settings.data / "spool"),
                 open_archive=self.archive_opener,
+                discovery=self.discovery,
             )
             # What is there by now stays: without this, the collector took 50 to 65 µs for each page, and 23 with it.
             gc.collect()
@@ -284,6 +278,23 @@ class House:
             return graph, owner
         graph.close()
         return self._load_graph(writable=True), ""
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """What it takes to read a source."""
+        from rehi.pipeline import Discovery
+
+        return Discovery(
+            settings=self.settings,
+            worker=self.worker,
+            clock=self.shared_clock(),
+            catalogue=self.catalogue,
+            archive=open_archive(self.archive_folder, self.settings.archive),
+            spool=self.spool,
+            lock=partial(lock_folder, self.settings.data, name="intake.lock"),
+            importing=self.importing,
+            adopt=self.adopt,
+        )
 
     @contextmanager
     def importing(self) -> Iterator[Archive]:
@@ -316,7 +327,7 @@ class House:
                 link.symlink_to(target)
                 sync_folder(self.archive_folder)
         except OSError as error:
-            raise _translate(error, self.archive_folder) from error
+            raise translate_error(error, self.archive_folder) from error
         return link.name
 
     @property
@@ -361,33 +372,3 @@ def _crawl_info(settings: Settings) -> dict[str, str]:
 def _made(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-@contextmanager
-def lock_folder(folder: Path, *, name: str = "lock") -> Iterator[None]:
-    """The only writer in a data folder; DataFolderBusy says who the other one is."""
-    path = folder / name
-    try:
-        with path.open("a+", encoding="ascii") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                file.seek(0)
-                owner = file.read(20).strip() or "unknown"
-                raise DataFolderBusy(
-                    f"another rehi (process {owner}) works in {folder}; stop it, or name another folder with --data"
-                ) from error
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
-            yield
-    except OSError as error:
-        raise _translate(error, folder) from error
-
-
-def _translate(error: OSError, folder: Path) -> Exception:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull(f"the disk of {folder} is full; make room and start again, nothing is lost")
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return EngineError(f"the data folder {folder} can't be written: {error.strerror}")
-    return error

@@ -44,7 +44,7 @@ class HostSettings(BaseModel):
     @field_validator("match")
     @classmethod
     def _spell(cls, match: str) -> str:
-        """The pattern in the spelling that hosts have when they are visited."""
+        """Return the pattern in the spelling that hosts have when they are visited."""
         from ada_url import idna
 
         text = idna.encode(match.strip().lower()).decode("ascii")
@@ -120,7 +120,7 @@ class FetchSettings(BaseModel):
     hosts: list[HostSettings] = Field([], description="What is different for some hosts, as `[[fetch.hosts]]`.")
 
     def for_host(self, host: str) -> HostSettings | None:
-        """What is different for one host; the first that matches."""
+        """Return what is different for one host, by the first pattern that matches; None if nothing is."""
         name = host.lower().rstrip(".")
         return next((host_settings for host_settings in self.hosts if host_settings.matches(name)), None)
 
@@ -281,7 +281,7 @@ class SettingRow:
 
 
 def describe_settings(settings: BaseModel, *, prefix: str = "") -> list[SettingRow]:
-    """Every setting in order; secrets are not shown."""
+    """Return every setting in order; secrets are not shown."""
     rows: list[SettingRow] = []
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 
 from rehi.archive import DerivedFiles
+from rehi.archive.derived import _facts, _record
+from rehi.archive.record import field_lines
 from rehi.engines.folder import FolderShelf
 from rehi.errors import RecordDamaged
 from rehi.languages.kinds import NameKind
-from rehi.model.document import Document, Mention, Reading
+from rehi.model.document import Document, Mention, Part, Reading, TableDialect, TableShape
 from rehi.model.version import Digest, RecordRef
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
@@ -27,7 +30,10 @@ READING = Reading(
         charset="utf-8",
         language="et",
         links=("http://a.test/1", "http://a.test/2"),
+        base="/sub/",
         metadata=(("author", "K. Paio"), ("author", "J. Tamm")),
+        parts=(Part(kind="page", title="1", end=20), Part(kind="sheet", media_type="text/csv", start=20, end=30)),
+        tables=(TableShape(part=1, header=("a", "õ"), columns=2, rows=5, first_row=1, dialect=TableDialect(), end=9),),
     ),
     facets={
         "language": "et",
@@ -94,6 +100,59 @@ def test_others_can_read_the_text_and_the_facets(
         assert record.rec_headers.get_header("Rehi-Recipe") == "html 1, et 1"
     assert ref.file == "derived-w1-00001.warc.gz"
     assert ref.end == (folder / ref.file).stat().st_size
+
+
+def _rewrite(derived: DerivedFiles, change: Callable[[dict[str, Any]], object]) -> RecordRef:
+    """Keep a reading whose facts were written by another version of rehi."""
+    import orjson
+
+    facts = orjson.loads(_facts(READING, None))
+    change(facts)
+    shared = field_lines((("WARC-Date", "2024-03-09T12:00:00Z"),))
+    text = READING.document.text.encode()
+    records = _record("conversion", ("1",), shared, text, "text/plain") + _record(
+        "metadata", ("2",), shared, orjson.dumps(facts), "application/json"
+    )
+    ref = derived.append(records)
+    derived.sync()
+    return ref
+
+
+def _be_older(facts: dict[str, Any]) -> None:
+    """As it was before there were facets, parts and tables."""
+    facts["language"] = facts["facets"]["language"]["value"]
+    facts["mentions"] = facts["facets"]["names"]["value"]
+    for name in ("facets", "parts", "tables", "failures", "base", "recipe"):
+        del facts[name]
+
+
+def _be_newer(facts: dict[str, Any]) -> None:
+    """As it may be one day, with more keys everywhere."""
+    facts["weather"] = {"sky": "clear"}
+    facts["facets"]["weather"] = {"version": 7, "value": {"sky": "clear"}}
+    facts["facets"]["names"]["written_by"] = "somebody"
+    for rows in (facts["parts"], facts["tables"], facts["facets"]["names"]["value"]):
+        for row in rows:
+            row["added later"] = 1
+    facts["tables"][0]["dialect"]["escape_char"] = "!"
+
+
+def test_what_an_older_version_wrote_can_be_read(open_derived: Callable[..., DerivedFiles]) -> None:
+    derived = open_derived()
+    read = derived.read(_rewrite(derived, _be_older))
+    assert read.facets == READING.facets
+    assert read.document == replace(READING.document, parts=(), tables=(), base="")
+
+
+def test_what_a_newer_version_wrote_can_be_read(open_derived: Callable[..., DerivedFiles]) -> None:
+    derived = open_derived()
+    assert derived.read(_rewrite(derived, _be_newer)) == READING
+
+
+def test_a_facet_that_cant_read_its_record_costs_only_itself(open_derived: Callable[..., DerivedFiles]) -> None:
+    derived = open_derived()
+    read = derived.read(_rewrite(derived, lambda facts: facts["facets"]["names"].update(value=[{"odd": 1}])))
+    assert (read.document, read.facets) == (READING.document, {"language": "et"})
 
 
 def test_half_a_surrogate_pair_stops_nobody(open_derived: Callable[..., DerivedFiles]) -> None:

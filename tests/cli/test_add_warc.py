@@ -34,8 +34,7 @@ def data(tmp_path: Path) -> Path:
 def test_a_file_is_taken_in_and_what_it_held_is_shown(crawls: Path, data: Path) -> None:
     done = rehi("add", str(crawls / "1.warc.gz"), data=data)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "records:response" in done.stdout
-    assert "1.warc.gz: warc, done." in done.stdout
+    assert "crawl made elsewhere, done" in done.stdout
     assert rehi("add", str(crawls / "1.warc.gz"), data=data).stdout == done.stdout
 
 

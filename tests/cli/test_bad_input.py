@@ -49,9 +49,18 @@ def test_a_file_that_is_not_there_and_a_folder(tmp_path: Path) -> None:
     assert str(tmp_path) in said(rehi("add", str(tmp_path), data=tmp_path / "d"))
 
 
-@pytest.mark.parametrize("url", ["http://", "ftp://a.test/log", "http://nobody.invalid/log", "http://127.0.0.1:1/log"])
-def test_an_address_that_can_not_be_had(tmp_path: Path, url: str) -> None:
-    assert said(rehi("add", url, data=tmp_path, REHI_FETCH__CONNECT_TIMEOUT="3")).startswith("rehi: ")
+@pytest.mark.parametrize("url", ["http://", "ftp://a.test/log"])
+def test_an_address_that_can_not_be_visited(tmp_path: Path, url: str) -> None:
+    assert said(rehi("add", url, data=tmp_path)).startswith("rehi: ")
+
+
+def test_an_address_that_can_not_be_had_is_told_of_when_it_was_visited(tmp_path: Path) -> None:
+    added = rehi("add", "http://127.0.0.1:1/log", data=tmp_path)
+    assert (added.returncode, "found out when it has been visited" in added.stdout) == (0, True)
+    assert rehi("harvest", data=tmp_path).returncode == 0
+    listed = rehi("source", "1", "--json", data=tmp_path)
+    assert '"state": "failed"' in listed.stdout
+    assert "it may not be visited" in rehi("problems", "--json", data=tmp_path).stdout
 
 
 def test_errors_come_as_json_for_programs(tmp_path: Path) -> None:

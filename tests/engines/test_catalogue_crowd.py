@@ -19,7 +19,6 @@ import pytest
 
 from rehi.engines.sql import open_catalogue
 from rehi.model.listing import DocumentFilter, Page
-from rehi.model.source import SourceKind
 from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import HostRelease
 from rehi.ports import Catalogue
@@ -28,6 +27,7 @@ from rehi.testing.contracts.catalogue_samples import (
     at,
     came,
     claim,
+    findings,
     place,
     record,
     record_reads,
@@ -139,12 +139,12 @@ def test_the_lease_of_a_killed_process_goes_to_another_when_it_ends(catalogue_ur
 def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
     catalogue = open_catalogue(catalogue_uri)
     urls = [f"http://h{number % 7}.ee/{number}" for number in range(200)]
-    source = catalogue.add_source(kind=SourceKind.URL_LIST, name="a", location="/a", size=1, now=at(0))
+    source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
 
     def take_in(turn: int) -> None:
         for start in range(0, 200, 20):
             batch = urls[start:] + urls[:start] if turn % 2 else urls[::-1]
-            catalogue.take_in(source, batch, position=start, counts={"lines": 1}, now=at(0))
+            catalogue.take_in(source, findings(*batch), cursor=b"%d" % start, counts={"lines": 1}, now=at(0))
 
     def visit(turn: int) -> None:
         order = urls if turn % 2 else urls[::-1]

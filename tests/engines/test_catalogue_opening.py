@@ -18,7 +18,7 @@ from rehi.engines.sql.catalogue import _dialect_of
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.migrations import STEPS, upgrade
 from rehi.errors import DiskFull, EngineError, StoreVersionError
-from rehi.testing.contracts.catalogue_samples import add, at
+from rehi.testing.contracts.catalogue_samples import add, at, findings
 from rehi.testing.postgres import PostgresServer
 from rehi.testing.waiting import PATIENCE
 
@@ -170,8 +170,9 @@ def test_a_full_disk_is_called_one_and_nothing_is_half_stored(tmp_path: Path) ->
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
 
     catalogue.database.read(cap)
+    many = findings(*(f"http://b.ee/{n}" for n in range(5000)))
     with pytest.raises(DiskFull, match="the disk is full"):
-        catalogue.take_in(source, [f"http://b.ee/{n}" for n in range(5000)], position=9, counts={}, now=at(1))
+        catalogue.take_in(source, many, cursor=b"9", counts={}, now=at(1))
     assert catalogue.source(source.id) == source
     assert catalogue.totals(now=at(1)).resources == 1
     catalogue.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -12,13 +13,24 @@ from collections.abc import Iterator
 from concurrent.futures import wait
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rehi.engines import local
 from rehi.engines.local import LocalExecutor
-from rehi.errors import ReaderCrashed
+from rehi.errors import NotText, ReaderCrashed, ReadTooLarge
 from rehi.testing.contracts.executor import AT_ONCE, ExecutorContract
-from rehi.testing.contracts.work import greet, mark_and_sleep, sleep
+from rehi.testing.contracts.work import (
+    ask_to_exit,
+    greet,
+    mark_and_sleep,
+    raise_stubborn,
+    refuse,
+    return_unpicklable,
+    sleep,
+    stumble,
+)
 from rehi.testing.waiting import PATIENCE, wait_until
 
 MEMORY = 300_000_000
@@ -179,3 +191,45 @@ def test_ctrl_c_ends_the_program_without_a_word_from_its_workers(
     _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (9, "")
     wait_until_gone(workers)
+
+
+@pytest.mark.parametrize(
+    ("work", "arguments", "outcome"),
+    [
+        (greet, ("Mari",), (True, "Tere, Mari!")),
+        (stumble, (), (False, ValueError)),
+        (refuse, ("a picture",), (False, NotText)),
+        (raise_stubborn, (), (False, ReaderCrashed)),
+        (ask_to_exit, (), (False, ReaderCrashed)),
+        (return_unpicklable, (), (False, AttributeError)),
+    ],
+)
+def test_work_is_run_and_its_outcome_packed(work: Any, arguments: tuple[Any, ...], outcome: tuple[bool, Any]) -> None:
+    """What a worker does with a task, done in this process."""
+    fine, value = pickle.loads(local._run_guarded(pickle.dumps((work, arguments, {})), PATIENCE))
+    assert fine is outcome[0]
+    assert value == outcome[1] if fine else type(value) is outcome[1]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), OSError(12, "Cannot allocate memory")])
+def test_work_that_gets_no_memory_is_too_large(fault: Exception) -> None:
+    def raise_it(*_: object) -> None:
+        raise fault
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pickle, "loads", raise_it)
+        packed = local._run_guarded(b"", PATIENCE)
+    fine, error = pickle.loads(packed)
+    assert not fine
+    assert isinstance(error, ReadTooLarge)
+
+
+def test_the_end_of_a_process_is_put_into_words() -> None:
+    class Expired(Exception):
+        exitcode = -signal.SIGSEGV
+
+    assert local._exit_reason(Expired()) == "the process was killed by SIGSEGV"
+    Expired.exitcode = 7
+    assert local._exit_reason(Expired()) == "the process ended with code 7"
+    assert local._exit_reason(ValueError("x")) == "the process died: ValueError: x"

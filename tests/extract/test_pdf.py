@@ -107,3 +107,17 @@ def test_pages_have_an_end(read: Read) -> None:
 
 def test_text_is_cut_at_its_limit(read: Read) -> None:
     assert len(read(make_pdf([["Jaan Tamm " * 5] * 40] * 20), max_text=1000).text) <= 1000
+
+
+def test_its_pages_are_its_parts(read: Read) -> None:
+    document = read(make_pdf([["  Esimene leht"], [], ["Kolmas leht", "lõpeb"]]))
+    assert [(part.kind, part.title) for part in document.parts] == [("page", "1"), ("page", "2"), ("page", "3")]
+    texts = [document.text[part.start : part.end] for part in document.parts]
+    assert texts == ["Esimene leht", "", document.text[len("Esimene leht") + 2 :]]
+    assert texts[2].startswith("Kolmas leht")
+
+
+def test_pages_beyond_the_limit_of_the_text_are_no_parts(read: Read) -> None:
+    document = read(make_pdf([["Jaan Tamm " * 5] * 40] * 20), max_text=1000)
+    assert all(part.end <= len(document.text) for part in document.parts)
+    assert len(document.parts) < 20

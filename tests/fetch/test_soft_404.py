@@ -128,7 +128,7 @@ def test_a_host_that_was_not_asked_or_is_honest_has_no_soft_errors() -> None:
     url = probe_url(ORIGIN, now=NOW)
     answer = made_up(_error_page(url), status=404)
     honest = read_probe(_visit(url, answer), now=NOW)
-    assert honest == Probe(status=404, likeness=b"", at=NOW)
+    assert honest == Probe(status=404, fingerprint=b"", at=NOW)
     assert answer.body.closed
     for known in (None, honest):
         assert not is_soft_404(made_up(_error_page(f"{ORIGIN}/x")), url=f"{ORIGIN}/x", probe=known)
@@ -137,13 +137,13 @@ def test_a_host_that_was_not_asked_or_is_honest_has_no_soft_errors() -> None:
 @pytest.mark.parametrize("status", [301, 302, 403, 404, 410, 500, 503])
 def test_only_a_probe_that_pretends_to_be_a_page_has_a_fingerprint(status: int) -> None:
     url = probe_url(ORIGIN, now=NOW)
-    assert read_probe(_visit(url, made_up(_error_page(url), status=status)), now=NOW).likeness == b""
-    assert read_probe(_visit(url, made_up(_error_page(url), status=200)), now=NOW).likeness != b""
+    assert read_probe(_visit(url, made_up(_error_page(url), status=status)), now=NOW).fingerprint == b""
+    assert read_probe(_visit(url, made_up(_error_page(url), status=200)), now=NOW).fingerprint != b""
 
 
 def test_a_probe_that_nobody_answered_has_no_status() -> None:
     visit = Visit(url=probe_url(ORIGIN, now=NOW), started_at=NOW, seconds=1.0, error=TimedOut("x"))
-    assert read_probe(visit, now=NOW) == Probe(status=0, likeness=b"", at=NOW)
+    assert read_probe(visit, now=NOW) == Probe(status=0, fingerprint=b"", at=NOW)
 
 
 def test_an_answer_that_is_no_page_or_no_success_is_no_soft_error(probe: Probe) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.frontier import apply_visits
-from rehi.model.resource import Past, PastVersion, PastVisit, ResourceState
+from rehi.model.resource import PastVersion, PastVisit, ResourcePast, ResourceState
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Outcome, Visited
 
@@ -60,12 +60,12 @@ class Records:
             )  # fmt: skip
         self.versions.sort(key=lambda version: version.at)
 
-    def _past(self, visits: tuple[Visited, ...]) -> Past:
+    def _past(self, visits: tuple[Visited, ...]) -> ResourcePast:
         confirmed = sorted(moment for moment, (outcome, _) in self.visits.items() if outcome is Outcome.UNCHANGED)
         if self.sparing:
             after = (next((one for one in confirmed if one > seen.at), None) for seen in visits)
             confirmed = sorted({moment for moment in after if moment is not None})
-        return Past(tuple(self.versions), tuple(PastVisit(one, self.visits[one][1]) for one in confirmed))
+        return ResourcePast(tuple(self.versions), tuple(PastVisit(one, self.visits[one][1]) for one in confirmed))
 
     def valid_at(self, moment: datetime) -> str:
         return [version.digest for version in self.versions if version.at <= moment][-1]

@@ -9,7 +9,7 @@ import pytest
 
 from rehi.errors import BadStatus, FetchError, TimedOut, WrongType
 from rehi.frontier import apply_visits
-from rehi.model.resource import Correction, Past, PastVersion, PastVisit, ResourceState
+from rehi.model.resource import Correction, PastVersion, PastVisit, ResourcePast, ResourceState
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Outcome, Visited
 
@@ -220,7 +220,7 @@ def test_a_late_visit_leaves_the_present_as_it_is() -> None:
         visit(Outcome.FAILED, 3, error=BadStatus("x")), visit(Outcome.REDIRECT, 4, redirect_to="http://b.ee/"),
         visit(Outcome.GONE, 5), visit(Outcome.UNCHANGED, 6, etag='"late"'),
     ]  # fmt: skip
-    change = apply_visits(before, late, Past((replace(ONE, at=at(9)),)), now=NOW)
+    change = apply_visits(before, late, ResourcePast((replace(ONE, at=at(9)),)), now=NOW)
     assert change.state == before
     assert (change.redirect_to, change.due_at, change.problems, change.problems_end) == (None, None, (), False)
     assert [outcome for _, outcome in change.visits] == [one.outcome for one in late]
@@ -229,7 +229,7 @@ def test_a_late_visit_leaves_the_present_as_it_is() -> None:
 def test_a_late_version_is_not_read_if_a_later_one_is_valid() -> None:
     two = replace(ONE, at=at(9), digest=digest("two"))
     before = known(visited_at=at(9), changed_at=at(9), digest=two.digest)
-    change = apply_visits(before, [visit(Outcome.NEW, 3, "zero")], Past((two,)), now=NOW)
+    change = apply_visits(before, [visit(Outcome.NEW, 3, "zero")], ResourcePast((two,)), now=NOW)
     (new,) = change.versions
     assert (new.number, new.taken_at, new.read) == (2, at(3), False)
     assert change.state == replace(before, versions=2)
@@ -237,7 +237,7 @@ def test_a_late_version_is_not_read_if_a_later_one_is_valid() -> None:
 
 def test_what_was_confirmed_after_a_late_version_is_a_version_again() -> None:
     before = known(visited_at=at(9), outcome=Outcome.UNCHANGED)
-    past = Past((ONE,), (PastVisit(at(9), ref(9)),))
+    past = ResourcePast((ONE,), (PastVisit(at(9), ref(9)),))
     change = apply_visits(before, [visit(Outcome.NEW, 3, "two", etag='"2"', media_type="text/csv")], past, now=NOW)
     late, repeated = change.versions
     assert (late.number, late.digest, late.read, late.held) == (2, digest("two"), False, True)

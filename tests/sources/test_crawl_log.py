@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.model.source import Finding, Found, Malformed, Rejected
+from rehi.model.source import Entry, Finding, Malformed, Rejected
 from rehi.sources.crawl_log import is_crawl_log_line, read_crawl_log
 
 PAGE = "http://www.example.ee/uudis.html"
@@ -26,13 +26,13 @@ def log_line(
     ).encode()
 
 
-def finding(line: bytes) -> Finding:
+def finding(line: bytes) -> Entry:
     (one,) = read_crawl_log([line])
     return one
 
 
 def test_a_page_that_was_fetched_is_found() -> None:
-    assert finding(log_line()) == Found(PAGE)
+    assert finding(log_line()) == Finding(PAGE)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_page_that_was_fetched_is_found() -> None:
     ],
 )
 def test_lines_of_both_heritrixes_are_understood(line: str) -> None:
-    assert finding(line.format(PAGE).encode()) == Found(PAGE)
+    assert finding(line.format(PAGE).encode()) == Finding(PAGE)
 
 
 @pytest.mark.parametrize("path", ["X", "LX", "LXE", "LLXLP", "XP"])
@@ -68,7 +68,7 @@ def test_what_was_only_reached_through_a_guess_is_dropped(path: str) -> None:
 def test_the_page_that_needed_a_prerequisite_is_taken_in_its_place(
     uri: str, status: str, media: str, path: str
 ) -> None:
-    assert finding(log_line(uri, status=status, path=path, via=PAGE, media=media)) == Found(PAGE)
+    assert finding(log_line(uri, status=status, path=path, via=PAGE, media=media)) == Finding(PAGE)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_referrer_that_is_no_page_is_rejected_too(via: str, reason: str) -> No
 
 @pytest.mark.parametrize("path", ["PL", "LPE", "-", "LLR", "I"])
 def test_a_prerequisite_further_back_is_only_history(path: str) -> None:
-    assert finding(log_line(path=path, via="http://www.example.ee/robots.txt")) == Found(PAGE)
+    assert finding(log_line(path=path, via="http://www.example.ee/robots.txt")) == Finding(PAGE)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_codes_of_heritrix_itself_are_rejected(status: str) -> None:
 
 @pytest.mark.parametrize("status", ["100", "200", "301", "404", "500", "599"])
 def test_every_answer_of_http_is_accepted_for_the_page_may_be_back(status: str) -> None:
-    assert finding(log_line(status=status)) == Found(PAGE)
+    assert finding(log_line(status=status)) == Finding(PAGE)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_every_answer_of_http_is_accepted_for_the_page_may_be_back(status: str) 
 def test_the_type_and_then_the_extension_tell_whether_there_is_text(
     uri: str, media: str, status: str, accepted: bool
 ) -> None:
-    assert finding(log_line(uri, media=media, status=status)) == (Found(uri) if accepted else Rejected("type"))
+    assert finding(log_line(uri, media=media, status=status)) == (Finding(uri) if accepted else Rejected("type"))
 
 
 def test_the_reason_is_the_first_that_applies() -> None:
@@ -149,23 +149,23 @@ def test_the_reason_is_the_first_that_applies() -> None:
 
 
 def test_a_url_is_normalised() -> None:
-    assert finding(log_line("HTTP://mari:x@WWW.Example.ee:80/a/../b#c")) == Found("http://www.example.ee/b")
+    assert finding(log_line("HTTP://mari:x@WWW.Example.ee:80/a/../b#c")) == Finding("http://www.example.ee/b")
 
 
 def test_spaces_in_the_url_the_referrer_or_the_type_do_no_harm() -> None:
-    assert finding(log_line("http://www.example.ee/minu fail L.html")) == Found(
+    assert finding(log_line("http://www.example.ee/minu fail L.html")) == Finding(
         "http://www.example.ee/minu%20fail%20L.html"
     )
-    assert finding(log_line(via="http://www.example.ee/minu fail.html")) == Found(PAGE)
-    assert finding(log_line(media="text/html; charset=utf-8")) == Found(PAGE)
+    assert finding(log_line(via="http://www.example.ee/minu fail.html")) == Finding(PAGE)
+    assert finding(log_line(media="text/html; charset=utf-8")) == Finding(PAGE)
     assert finding(log_line(media="image/png; charset=utf-8")) == Rejected("type")
     prerequisite = log_line("dns:a.ee", status="1", path="P", via="http://www.example.ee/a b", media="text/dns")
-    assert isinstance(finding(prerequisite), Found)
+    assert isinstance(finding(prerequisite), Finding)
 
 
 def test_bytes_that_are_not_utf8_are_kept_as_escapes() -> None:
     line = log_line("http://www.example.ee/KOHT").replace(b"KOHT", b"k\xf5ik")
-    assert finding(line) == Found("http://www.example.ee/k%F5ik")
+    assert finding(line) == Finding("http://www.example.ee/k%F5ik")
 
 
 @pytest.mark.parametrize(
@@ -192,24 +192,23 @@ def test_blank_lines_and_comments_are_counted(line: bytes) -> None:
 def test_a_line_that_is_none_is_reported_with_its_number(line: bytes, why: str) -> None:
     *_, last = read_crawl_log([log_line(), b"", line])
     assert isinstance(last, Malformed)
-    assert (last.line, last.why) == (3, why)
+    assert (last.where, last.why) == (3, why)
     assert len(last.text) <= 200
     assert last.text.isprintable()
 
 
 def test_a_long_line_of_plausible_columns_takes_no_time() -> None:
     line = b"20080331115022 200 1 " + b"L -:" * 16_000
-    assert isinstance(finding(line), Malformed | Found)
+    assert isinstance(finding(line), Malformed | Finding)
 
 
 def test_reading_goes_on_after_the_lines_that_were_taken_in() -> None:
     lines = [log_line(f"http://www.example.ee/{number}") for number in range(5)] + [b"hello"]
-    assert list(read_crawl_log(lines, start=3)) == [
-        Found("http://www.example.ee/3"),
-        Found("http://www.example.ee/4"),
+    assert list(read_crawl_log(lines[3:], 3)) == [
+        Finding("http://www.example.ee/3"),
+        Finding("http://www.example.ee/4"),
         Malformed(6, "hello", "too few columns"),
     ]
-    assert list(read_crawl_log(lines, start=6)) == []
 
 
 _COLUMNS = st.lists(
@@ -228,7 +227,7 @@ _COLUMNS = st.lists(
 def test_any_bytes_make_one_finding_a_line(lines: list[bytes]) -> None:
     findings = list(read_crawl_log(lines))
     assert len(findings) == len(lines)
-    assert all(isinstance(one, Found | Rejected | Malformed) for one in findings)
+    assert all(isinstance(one, Finding | Rejected | Malformed) for one in findings)
 
 
 _WILD = st.tuples(
@@ -257,6 +256,12 @@ def test_every_line_of_real_logs_is_accounted_for() -> None:
         findings = list(read_crawl_log(lines))
         kinds = Counter(type(one).__name__ for one in findings)
         assert kinds.total() == len(lines)
-        assert kinds["Found"] > 0
+        assert kinds["Finding"] > 0
         assert kinds["Malformed"] == 0, [one for one in findings if isinstance(one, Malformed)]
         assert all(map(is_crawl_log_line, lines))
+
+
+def test_the_header_of_an_arc_file_is_accounted_for() -> None:
+    header = b"filedesc://IAH-20080331115022-00000-crawler.arc 0.0.0.0 20080331115022 text/plain 1302"
+    assert finding(header) == Rejected("header")
+    assert isinstance(finding(b"something else"), Malformed)

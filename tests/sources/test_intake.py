@@ -1,8 +1,10 @@
-"""The intake counts every line, and keeps what came before a source broke off."""
+"""The intake counts every entry, and keeps what came before a source broke off."""
 
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,15 +12,39 @@ import pytest
 
 from rehi.engines.sql import open_catalogue
 from rehi.errors import SourceError
-from rehi.model.source import SourceKind
-from rehi.sources import intake, open_lines, read_source
-from rehi.sources.intake import MALFORMED_KEPT, take_in
+from rehi.model.source import Source
+from rehi.ports import Catalogue
+from rehi.sources import Discovered, Fetched, line_source
+from rehi.sources.crawl_log import KIND
+from rehi.sources.intake import PROBLEMS_SHOWN, take_in
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
+class Here:
+    """Opens files, and has none of what lies at a URL."""
+
+    spool = Path("/nowhere")
+    max_bytes = 1
+
+    def clock(self) -> datetime:
+        return NOW
+
+    @contextmanager
+    def __call__(self, place: str) -> Iterator[Fetched]:
+        yield Fetched(Path(place), Path(place).stat().st_size)
+
+
 def line(url: str) -> str:
     return f"2026-03-02T08:00:00.000Z 200 10 {url} L http://a.test/ text/html #001 20260302080000000+1 sha1:A - -\n"
+
+
+def enter(catalogue: Catalogue, log: Path) -> Source:
+    return catalogue.add_source(kind="crawl-log", name=log.name, location=str(log), size=1, now=NOW)
+
+
+def discover(source: Source) -> Iterator[Discovered]:
+    return KIND.discover(source, source.cursor, Here())
 
 
 def test_a_log_that_breaks_off_gives_what_it_holds_and_says_so(tmp_path: Path) -> None:
@@ -26,31 +52,27 @@ def test_a_log_that_breaks_off_gives_what_it_holds_and_says_so(tmp_path: Path) -
     log = tmp_path / "cut.log.gz"
     log.write_bytes(whole[: len(whole) // 2])
     catalogue = open_catalogue(f"sqlite:///{tmp_path}/c.db")
-    source = catalogue.add_source(kind=SourceKind.CRAWL_LOG, name="cut", location=str(log), size=1, now=NOW)
-    with open_lines(log) as lines, pytest.raises(SourceError):
-        list(take_in(source, read_source(source.kind, lines), catalogue, clock=lambda: NOW))
+    source = enter(catalogue, log)
+    with pytest.raises(SourceError):
+        list(take_in(source, discover(source), catalogue, clock=lambda: NOW))
     kept = catalogue.source(source.id)
-    assert kept.counts["accepted"] == kept.counts["lines"] > 500
+    assert kept.counts["accepted"] == kept.counts["lines"] == int(kept.cursor) > 500
     assert catalogue.totals(now=NOW).resources == kept.counts["accepted"]
     catalogue.close()
 
 
 def test_a_stopped_intake_goes_on_where_it_stood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "BATCH", 100)
+    monkeypatch.setattr(line_source, "BATCH", 100)
     log = tmp_path / "whole.log"
     log.write_text("".join(line(f"http://a.test/{n % 700}") for n in range(1000)), encoding="utf-8")
     catalogue = open_catalogue(f"sqlite:///{tmp_path}/c.db")
-    source = catalogue.add_source(kind=SourceKind.CRAWL_LOG, name="whole", location=str(log), size=1, now=NOW)
-    with open_lines(log) as lines:
-        findings = read_source(source.kind, lines)
-        positions = list(take_in(source, findings, catalogue, clock=lambda: NOW, cancelled=lambda: True))
-    assert positions == [100]
+    source = enter(catalogue, log)
+    (share,) = take_in(source, discover(source), catalogue, clock=lambda: NOW, cancelled=lambda: True)
     source = catalogue.source(source.id)
-    with open_lines(log) as lines:
-        findings = read_source(source.kind, lines, start=source.position)
-        list(take_in(source, findings, catalogue, clock=lambda: NOW))
-    counts = catalogue.source(source.id).counts
-    assert (counts["lines"], counts["accepted"]) == (1000, 1000)
+    assert (source.cursor, source.share) == (b"100", share)
+    list(take_in(source, discover(source), catalogue, clock=lambda: NOW))
+    done = catalogue.source(source.id)
+    assert (done.counts["lines"], done.counts["accepted"], done.cursor, done.share) == (1000, 1000, b"1000", 1.0)
     assert catalogue.totals(now=NOW).resources == 700
     catalogue.close()
 
@@ -59,9 +81,8 @@ def test_malformed_lines_are_all_counted_and_the_first_are_shown(tmp_path: Path)
     log = tmp_path / "bad.log"
     log.write_text(line("http://a.test/") + "what is this\n" * 500, encoding="utf-8")
     catalogue = open_catalogue(f"sqlite:///{tmp_path}/c.db")
-    source = catalogue.add_source(kind=SourceKind.CRAWL_LOG, name="bad", location=str(log), size=1, now=NOW)
-    with open_lines(log) as lines:
-        list(take_in(source, read_source(source.kind, lines), catalogue, clock=lambda: NOW))
+    source = enter(catalogue, log)
+    list(take_in(source, discover(source), catalogue, clock=lambda: NOW))
     assert catalogue.source(source.id).counts["malformed"] == 500
-    assert catalogue.totals(now=NOW).problems == MALFORMED_KEPT
+    assert catalogue.totals(now=NOW).problems == PROBLEMS_SHOWN
     catalogue.close()

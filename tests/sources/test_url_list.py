@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.model.source import Found, Malformed, Rejected
+from rehi.model.source import Finding, Malformed, Rejected
 from rehi.sources.url_list import read_url_list
 
 PAGE = "http://www.example.ee/uudis"
@@ -37,7 +37,7 @@ PAGE = "http://www.example.ee/uudis"
     ],
 )
 def test_the_url_of_a_line_is_found(line: str, url: str) -> None:
-    assert list(read_url_list([line.encode()])) == [Found(url)]
+    assert list(read_url_list([line.encode()])) == [Finding(url)]
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_a_line_without_a_page_is_rejected_with_its_reason(line: str, reason: st
 def test_a_line_that_is_none_is_reported(line: str) -> None:
     (one,) = read_url_list([line.encode()])
     assert isinstance(one, Malformed)
-    assert one.line == 1
+    assert one.where == 1
 
 
 def test_reading_goes_on_after_the_lines_that_were_taken_in() -> None:
     lines = [b"http://a.ee/", b"hello", b"http://b.ee/", b"hello"]
-    assert list(read_url_list(lines, start=2)) == [Found("http://b.ee/"), Malformed(4, "hello", "no URL in this line")]
+    assert list(read_url_list(lines[2:], 2)) == [Finding("http://b.ee/"), Malformed(4, "hello", "no URL in this line")]
 
 
 @given(st.lists(st.one_of(st.binary(max_size=200), st.text(alphabet="htp:/w.e ,;\"'1#õ", max_size=60).map(str.encode))))

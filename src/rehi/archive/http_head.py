@@ -9,7 +9,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from rehi.errors import ArchiveError, RecordDamaged
-from rehi.model.visit import Answer, Headers
+from rehi.model.http import Headers, find_header, parse_headers
+from rehi.model.visit import Answer
 
 MAX_HEAD = 1 << 20
 ORIGINAL = "X-Archive-Orig-"  # what other archives put before a header that no longer describes the stored bytes
@@ -36,8 +37,7 @@ class HttpHead:
 
     def header(self, name: str) -> str:
         """Return the last value of a header, or an empty string."""
-        lowered = name.lower()
-        return next((value for key, value in reversed(self.headers) if key.lower() == lowered), "")
+        return find_header(self.headers, name)
 
 
 def request_head(url: str, answer: Answer) -> bytes:
@@ -135,17 +135,9 @@ def _parse(raw: bytes) -> HttpHead:
     status = _STATUS.fullmatch(first)
     if status is None:
         raise RecordDamaged("a record's block does not begin with an HTTP status")
-    headers: list[tuple[str, str]] = []
-    for line in lines:
-        text = line.decode("latin-1")
-        if text[:1] in (" ", "\t") and headers:
-            headers[-1] = (headers[-1][0], f"{headers[-1][1]} {text.strip()}")
-        else:
-            name, _, value = text.partition(":")
-            headers.append((name.strip(), value.strip()))
     return HttpHead(
         version=status[1].decode(),
         status=int(status[2]),
         reason=(status[3] or b"").decode("latin-1"),
-        headers=tuple(headers),
+        headers=parse_headers(line.decode("latin-1").rstrip("\r") for line in lines),
     )

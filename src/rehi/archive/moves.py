@@ -38,11 +38,11 @@ class FollowingShelf:
 
     @property
     def shared(self) -> bool:
-        """As the shelf is."""
+        """Whether all workers see what is sealed."""
         return self._shelf.shared
 
     def is_sealed(self, file: str) -> bool:
-        """As the shelf says."""
+        """Whether the shelf says that a file is sealed."""
         return self._shelf.is_sealed(file)
 
     def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NEXT = "Next: rehi harvest"
 QUEUED = "The rehi that is up is busy with another source, and takes this one in after it."
+VISITED = "What lies there is found out when it has been visited. Next: rehi harvest"
 
 
 @click.command("add")
@@ -38,6 +39,8 @@ def command(
     """Add a Heritrix crawl log (gzipped or not), a list of URLs, one page, or a crawl made elsewhere (WARC or ARC).
 
     The kind is detected. What was interrupted goes on where it stopped; what is done already is not read twice.
+    What lies at a URL is visited by the next `rehi harvest`, or by the rehi that is up, as politely as any page; then
+    it is read as what it is, or kept as a page.
     A folder stands for all WARC and ARC files in it. Their records become versions with their own times; their pages
     are visited again when you ask for it (`rehi update`).
 
@@ -51,9 +54,8 @@ def command(
       rehi add crawl.warc.gz old.arc.gz
       rehi add crawls/ --in-place
     """
-    from rehi.operations.imports import expand
     from rehi.operations.revisit import check_policy, order_policy
-    from rehi.operations.sources import enter
+    from rehi.operations.sources import enter, expand
 
     check_policy(policy)
     with open_house(ctx) as house:
@@ -72,18 +74,25 @@ def command(
 
 
 def _read(house: House, source: Source, *, quiet: bool) -> Source:
+    from rehi.app import utc_now
     from rehi.operations.sources import read_in
 
+    if not source.is_local:
+        return house.catalogue.start_source(source.id, now=utc_now())
     try:
         with bytes_bar(f"reading {source.name}", total=source.size, quiet=quiet) as advance:
-            return read_in(house, source.id, on_progress=advance)
+            return read_in(house, source.id, on_progress=lambda share: advance(int(share * source.size)))
     except DataFolderBusy:  # the rehi that is up takes sources in one after another
-        house.catalogue.mark_source(source.id, SourceState.READING)
         return house.catalogue.source(source.id)
 
 
 def _show(done: Source) -> None:
+    from rehi.operations.sources import kind_in_words, unit_of
+
     rows = [(what, int(n)) for what, n in sorted(done.counts.items()) if not what.startswith("seconds")]
-    show_table(("what", "records" if done.kind.is_crawl else "lines"), rows, empty="")
-    queued = done.state is SourceState.READING
-    click.echo(f"{done.name}: {done.kind}, {done.state}. {QUEUED if queued else NEXT}")
+    if rows:
+        show_table(("what", unit_of(done)), rows, empty="")
+    next_step = NEXT
+    if done.state is SourceState.READING:
+        next_step = QUEUED if done.is_local else VISITED
+    click.echo(f"{done.name}: {kind_in_words(done)}, {done.state}. {next_step}")

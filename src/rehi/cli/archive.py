@@ -20,11 +20,11 @@ class ArchiveGroup(click.Group):
     """The subcommands, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
+        """Return the names, in the order of the table."""
         return list(SUBCOMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
+        """Return the command of that name, imported now."""
         if cmd_name not in SUBCOMMANDS:
             return None
         command = import_module(SUBCOMMANDS[cmd_name][0]).command
@@ -33,7 +33,7 @@ class ArchiveGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in the help, from the table alone."""
+        """Write the list in the help, from the table alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in SUBCOMMANDS.items()])
 

@@ -42,7 +42,7 @@ def command(ctx: click.Context, limit: int, sample: int, as_json: bool) -> None:
         return
     show_table(("what", "number"), _rows(stats), empty="")
     if stats.sample is not None:
-        click.echo(stats.sample.words)
+        click.echo(stats.sample.summary)
     if not stats.holdings.versions:
         click.echo("Nothing is kept yet.")
         return

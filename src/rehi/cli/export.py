@@ -113,7 +113,7 @@ def _show(exported: Exported, dest: Path) -> None:
 
 @contextmanager
 def _counter(*, quiet: bool) -> Iterator[Callable[[Exported], None]]:
-    """Live numbers where there is a screen; how many there will be is not known before."""
+    """Show live numbers where there is a screen; how many there will be is not known before."""
     from rich.console import Console
     from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def stop_on_signals() -> threading.Event:
-    """What Ctrl-C and a polite kill set from now on, instead of ending the process where it stands."""
+    """Return an event that Ctrl-C and a polite kill set from now on, instead of ending the process where it stands."""
     stop = threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:

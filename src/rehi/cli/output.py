@@ -23,7 +23,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 @contextmanager
 def open_house(ctx: click.Context, **given: Any) -> Iterator[House]:
-    """The house of the settings that were given before the command's name."""
+    """Open the house of the settings that were given before the command's name."""
     config, options = ctx.obj
     with House(load_settings(config, **options, **given)) as house:
         yield house
@@ -35,7 +35,7 @@ def show_json(value: object) -> None:
 
 
 def printable(text: str) -> str:
-    """Text from elsewhere, without anything that a terminal would obey."""
+    """Return text from elsewhere, without anything that a terminal would obey."""
     return text.translate(_OBEYED)
 
 

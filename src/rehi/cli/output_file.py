@@ -21,7 +21,7 @@ _LOOKED_AT = 8_192  # bytes by which text is told from all else
 
 @contextmanager
 def saved(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its place when all is written, and is not there if anything went wrong.
+    """Open a file that takes its place when all is written, and is not there if anything went wrong.
 
     A device or a pipe is written to as it is, and never replaced; so is a file that a link leads to.
     """
@@ -61,7 +61,7 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def to_output(body: BinaryIO, *, whatever: bool) -> None:
-    """All bytes as they are; on a terminal only text, without what the terminal would obey, unless ``whatever``."""
+    """Write all bytes as they are; on a terminal only text, without what the terminal would obey, unless ``whatever``."""
     if whatever or not sys.stdout.isatty():
         out = sys.stdout.buffer
         while chunk := body.read(CHUNK):

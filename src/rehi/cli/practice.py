@@ -31,9 +31,9 @@ def fetch_settings(resolve: list[str]) -> dict[str, Any]:
         "allow_private": ["127.0.0.0/8"],
         "delay": 0.0,
         "max_delay": 0.2,
-        "timeout": 10.0,
-        "connect_timeout": 10.0,
-        "stall_timeout": 4.0,
+        "timeout": 8.0,
+        "connect_timeout": 3.0,
+        "stall_timeout": 3.0,
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bytes_bar(label: str, *, total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how many bytes are done."""
+    """Show a bar that is told how many bytes are done."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
@@ -27,7 +27,7 @@ def bytes_bar(label: str, *, total: int, quiet: bool) -> Iterator[Callable[[int]
 
 @contextmanager
 def harvest_bar(*, quiet: bool, waiting: Callable[[], int]) -> Iterator[Callable[[HarvestProgress], None]]:
-    """A bar of visits with live numbers; ``waiting`` says how many are still due."""
+    """Show a bar of visits with live numbers; ``waiting`` says how many are still due."""
     with _visits_bar("harvest", quiet=quiet) as draw:
         shown_at = 0.0
 
@@ -48,7 +48,7 @@ def harvest_bar(*, quiet: bool, waiting: Callable[[], int]) -> Iterator[Callable
 
 @contextmanager
 def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
-    """A bar for an update that somebody else carries out, from its row."""
+    """Show a bar for an update that somebody else carries out, from its row."""
     with _visits_bar("update", quiet=quiet) as draw:
 
         def show(update: Update) -> None:
@@ -62,7 +62,7 @@ def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
 
 @contextmanager
 def _visits_bar(label: str, *, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar that is told how many are visited, of how many, and what came of it."""
+    """Show a bar that is told how many are visited, of how many, and what came of it."""
     console = Console(stderr=True)
     columns = (
         TextColumn(label, markup=False),

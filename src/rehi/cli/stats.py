@@ -20,6 +20,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """
     from rehi.app import utc_now
     from rehi.builtin import load_all
+    from rehi.operations.sources import kind_in_words
     from rehi.operations.status import count_outdated
 
     with open_house(ctx) as house:
@@ -39,7 +40,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
                 ranked = sorted(counts.items(), key=lambda item: -item[1])
                 show_table((title, "documents"), ranked, empty="")
         for source in sources:
-            click.echo(f"{source.name} ({source.kind}, {source.state})")
+            click.echo(f"{source.name} ({kind_in_words(source)}, {source.state})")
             numbers = [
                 (what, f"{n:,.1f}" if what.startswith("seconds") else f"{n:,.0f}")
                 for what, n in sorted(source.counts.items())

@@ -33,7 +33,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
-    """Stretches of one language, paragraph by paragraph; neighbours in one language are one stretch."""
+    """Yield stretches of one language, paragraph by paragraph; neighbours in one language are one stretch."""
     begin, current = 0, code
     for start, end in _paragraphs(text):
         own = code
@@ -48,7 +48,7 @@ def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A stretch in pieces that are not too long, cut at line ends where there are any."""
+    """Yield a stretch in pieces that are not too long, cut at line ends where there are any."""
     while end - start > BLOCK:
         cut = text.rfind("\n", start + BLOCK // 2, start + BLOCK)
         if cut < 0:
@@ -64,7 +64,7 @@ def _moved(mention: Mention, by: int) -> Mention:
 
 
 def find_names(text: str, code: str) -> tuple[Mention, ...]:
-    """The names in a text whose language has this code, at most 20,000 of them, in its first two million characters."""
+    """Return the names in a text whose language has this code, at most 20,000 of them, in its first two million characters."""
     mentions: list[Mention] = []
     if not is_known(code):
         return ()
@@ -95,11 +95,11 @@ class NamesFacet(SilentFacet):
         return find_names(document.text, facets["language"])
 
     def encode(self, value: tuple[Mention, ...]) -> list[dict[str, Any]]:
-        """Each mention with its fields."""
+        """Return the mentions as plain values, each with its fields."""
         return [asdict(mention) for mention in value]
 
     def decode(self, data: list[dict[str, Any]], version: int) -> tuple[Mention, ...]:
-        """Fields that a later version has added are passed over."""
+        """Return the mentions of plain values; fields that a later version has added are passed over."""
         return tuple(_mention(row) for row in data)
 
     def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:

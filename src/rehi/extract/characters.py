@@ -21,7 +21,7 @@ _MAY_COMPOSE = re.compile("[^\x00-\u02ff\u2010-\u20cf]")
 
 
 def clean(text: str) -> str:
-    """The text without forbidden characters, in NFC, with "\\n" as the only end of a line."""
+    """Return the text without forbidden characters, in NFC, with "\\n" as the only end of a line."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     # All that has to go is unprintable. The expressions took 1.1 ms for a page of 14 KB, to look at every character
@@ -39,6 +39,6 @@ def _clean_line(line: str) -> str:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    """The text cleaned, on one line, and no longer than ``limit``."""
+    """Return the text cleaned, on one line, and no longer than ``limit``."""
     # Four times the limit leaves room for white space that goes, and keeps a title of a megabyte cheap.
     return _SPACES.sub(" ", clean(text[: limit * 4])).strip()[:limit].rstrip()

@@ -59,18 +59,18 @@ def decode(raw: bytes, *, declared: str = "") -> Decoded:
 
 
 def decode_markup(raw: bytes, *, declared: str = "") -> Decoded:
-    """The same for HTML and XML, which may declare a charset inside when their server does not."""
+    """Decode HTML or XML, which may declare a charset inside when its server does not."""
     return decode(raw, declared=declared or charset_inside(raw))
 
 
 def charset_inside(raw: bytes) -> str:
-    """The charset that markup declares in its first bytes; "" without one."""
+    """Return the charset that markup declares in its first bytes; "" without one."""
     declaration = _XML.search(raw[:1024]) or _META.search(raw[:4096])
     return declaration[1].decode("ascii", "replace").lower() if declaration else ""
 
 
 def wide_charset(raw: bytes) -> str:
-    """UTF-16 or UTF-32 by its mark, or UTF-16 without one by the zero bytes of its Latin letters; "" if neither."""
+    """Return UTF-16 or UTF-32 by its mark, or UTF-16 without one by the zero bytes of its Latin letters; "" if neither."""
     sample = raw[:2048]
     if sample.startswith(_WIDE_MARKS):
         return next(name for mark, name in _BOMS[1:] if sample.startswith(mark))
@@ -105,7 +105,7 @@ def _web_name(codec: str) -> str:
 
 
 def _as_utf8(raw: bytes) -> str | None:
-    """UTF-8 if it is, or nearly is: then the few bad bytes are taken for Windows-1252."""
+    """Return the text if it is UTF-8, or nearly is: then the few bad bytes are taken for Windows-1252."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -130,7 +130,7 @@ def _from_1252(byte: int) -> str:
 
 
 def _choose(raw: bytes, label: str) -> str:
-    """The charset for bytes that are not UTF-8: the declared one unless the text says otherwise."""
+    """Return the charset for bytes that are not UTF-8: the declared one unless the text says otherwise."""
     from chardet import detect
 
     sample = raw[:_SAMPLE]
@@ -152,14 +152,14 @@ def _choose(raw: bytes, label: str) -> str:
 
 
 def _is_foreign(sample: bytes) -> bool:
-    """More letters beyond ASCII than within: no language that is written in Latin letters looks so."""
+    """Whether there are more letters beyond ASCII than within: no language that is written in Latin letters looks so."""
     words = _TAGS.sub(b"", sample)
     beyond = sum(words.count(byte) for byte in range(0xC0, 0x100))
     return beyond > sum(words.count(byte) for byte in range(0x41, 0x7B))
 
 
 def _plausibility(text: str, alphabet: str) -> int:
-    """Letters of the language speak for a reading; controls, signs amid words and foreign letters against it."""
+    """Return how plausible a text is: letters of the language raise it; controls, signs in words and foreign letters lower it."""
     score = -10 * len(_C1.findall(text)) - 3 * len(_SIGN_IN_WORD.findall(text))
     if alphabet:
         letters = Counter(char.lower() for char in _BEYOND_ASCII.findall(text) if char.isalpha())
@@ -178,7 +178,7 @@ def _fits(sample: bytes, charset: str) -> bool:
 
 @lru_cache  # labels come from outside, so not without end
 def _codec(label: str) -> str:
-    """Python's name for a charset label, as browsers understand it; "" for one that names no charset of text."""
+    """Return Python's name for a charset label, as browsers understand it; "" for one that names no charset of text."""
     try:
         codec = codecs.lookup(label.strip())
     except (LookupError, ValueError):

@@ -33,12 +33,12 @@ def is_beyond_trees(text: str) -> bool:
 
 
 def flat_text(text: str) -> str:
-    """All words outside scripts and styles, with line breaks for blocks and signs between cells, in one pass."""
+    """Return all words outside scripts and styles, with line breaks for blocks and signs between cells, in one pass."""
     return _ROW_START.sub("\n", unescape("".join(_pieces(text))))
 
 
 def flat_title(text: str) -> str:
-    """What stands in the title element."""
+    """Return what stands in the title element."""
     _, _, rest = text[:100_000].partition("<title")
     return unescape(rest.partition(">")[2].partition("<")[0])
 

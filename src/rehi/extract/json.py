@@ -54,7 +54,7 @@ def _parse(text: str) -> Any:
 
 
 def _parse_lines(lines: list[str]) -> list[Any]:
-    """The value of each line; nothing if too many are none."""
+    """Return the value of each line; nothing if too many are none."""
     import orjson
 
     values, bad = [], 0
@@ -69,7 +69,7 @@ def _parse_lines(lines: list[str]) -> list[Any]:
 
 
 def _parse_slowly(text: str, problem: str) -> Any:
-    """The standard library forgives NaN and lone surrogates, which orjson does not."""
+    """Return the value by the standard library, which forgives NaN and lone surrogates as orjson does not."""
     import json
 
     try:
@@ -81,7 +81,7 @@ def _parse_slowly(text: str, problem: str) -> Any:
 
 
 def _strings(value: Any, limit: int) -> Iterator[tuple[str, str]]:
-    """Every string with the name it stands under, without recursion: depth is the sender's choice."""
+    """Yield every string with the name it stands under, without recursion: depth is the sender's choice."""
     stack: list[tuple[str, Any]] = [("", value)]
     total = 0
     while stack and total < limit:

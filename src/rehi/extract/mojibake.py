@@ -16,7 +16,7 @@ _CYRILLIC = re.compile("(?:[ÐÑ][\x80-¿Œ-žˆ-™]){3}")
 
 
 def repair(text: str) -> str:
-    """The text as it was meant; one that shows no sign of mojibake costs two searches for a character."""
+    """Return the text as it was meant; one that shows no sign of mojibake costs two searches for a character."""
     for _ in range(_ROUNDS):
         if not any(sign in text for sign in _TELL_TALES):
             break
@@ -57,7 +57,7 @@ def _mend(sequence: str, table: Mapping[str, int]) -> str:
 
 
 def _repair_cyrillic(text: str) -> str:
-    """Rare here, and ftfy knows it well: 2 MB per CPU-second, so only the lines that show it are handed over."""
+    """Mend misread Cyrillic with ftfy: 2 MB per CPU-second, so it gets only the lines that show it."""
     from ftfy import fix_encoding
 
     return "\n".join(fix_encoding(line) if _CYRILLIC.search(line) else line for line in text.split("\n"))
@@ -65,7 +65,7 @@ def _repair_cyrillic(text: str) -> str:
 
 @cache
 def _bytes_of(encoding: str) -> Mapping[str, int]:
-    """Which byte each character came from; bytes that the encoding leaves out stay C1 controls, as browsers do."""
+    """Return which byte each character came from; bytes that the encoding leaves out stay C1 controls, as browsers do."""
     table = {chr(byte): byte for byte in range(0x80, 0xA0)}  # some read as Latin-1 what others read as this
     for byte in range(0x80, 0x100):
         char = bytes([byte]).decode(encoding, "ignore")
@@ -75,13 +75,13 @@ def _bytes_of(encoding: str) -> Mapping[str, int]:
 
 @cache
 def _letters(encoding: str) -> re.Pattern[str]:
-    """Two characters that were a letter of the Latin-1 block."""
+    """Return a pattern for two characters that were one letter of the Latin-1 block."""
     return re.compile(_class_of(encoding, 0xC3, 0xC3) + _class_of(encoding, 0x80, 0xBF))
 
 
 @cache
 def _sequences(encoding: str) -> re.Pattern[str]:
-    """Characters that were one: Latin letters and signs of two bytes, punctuation of three, rarer ones of four."""
+    """Return a pattern for characters that were one: Latin letters and signs of two bytes, punctuation of three, others of four."""
     follow = _class_of(encoding, 0x80, 0xBF)
     two = _class_of(encoding, 0xC2, 0xC5) + follow
     three = _class_of(encoding, 0xE2, 0xE2) + follow * 2

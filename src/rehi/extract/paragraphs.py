@@ -14,17 +14,17 @@ _WRAPPED = 100  # characters; where no line is longer, lines were broken to fit 
 
 
 def join_blocks(blocks: Iterable[str], limit: int) -> str:
-    """Blocks that are not blank, parted by blank lines, until ``limit`` characters are reached."""
+    """Return the blocks that are not blank as one text, parted by blank lines, until ``limit`` characters are reached."""
     return "\n\n".join(_until(limit, blocks))
 
 
 def part_lines(text: str) -> str:
-    """Every line a paragraph: for texts in which a line never breaks a sentence."""
+    """Return a text with every line as a paragraph, for texts in which a line never breaks a sentence."""
     return "\n\n".join(filter(None, map(str.strip, text.split("\n"))))
 
 
 def rejoin(text: str, *, wrapped: bool | None = None) -> str:
-    """Lines that were broken to fit a page, joined again; ``wrapped`` tells whether they were, None looks."""
+    """Join the lines of a text that were broken to fit a page; ``wrapped`` tells whether they were, None looks."""
     lines = [_BLANKS.sub(" ", line).strip() for line in text.split("\n")]
     if wrapped is None:
         wrapped = max(map(len, lines), default=0) <= _WRAPPED
@@ -48,7 +48,7 @@ def _paragraphs(lines: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _full_width(lines: Sequence[str]) -> int:
-    """How long a line gets that was broken because it was full."""
+    """Return how long a line gets that was broken because it was full."""
     lengths = sorted(len(line) for line in lines if line)
     return lengths[len(lengths) * 8 // 10] if lengths else 0
 
@@ -65,7 +65,7 @@ def _ends(line: str, following: str, width: int) -> bool:
 
 
 def _joint(line: str, following: str) -> str:
-    """The line as it meets the next: a hyphenated word is one again, unless it is a name such as Kohtla-Järve."""
+    """Return the line as it meets the next: a hyphenated word is one again, unless it is a name such as Kohtla-Järve."""
     if line[-1] not in _HYPHENS or len(line) < 2 or not line[-2].isalpha():
         return line + " "
     if _AND.match(following):

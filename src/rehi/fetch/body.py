@@ -57,7 +57,7 @@ class IncomingBody:
             self._keep(data)
 
     def finish(self) -> tuple[BinaryIO, int, Digest]:
-        """The whole body from its start, its size and its digest."""
+        """Return the whole body from its start, its size and its digest."""
         if not self.cut:
             self._end()
         self._file.seek(0)

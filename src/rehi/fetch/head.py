@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehi.errors import BadAnswer
-from rehi.model.visit import Headers
+from rehi.model.http import Headers, parse_headers
 
 # Of all lines of an answer together, interim answers and trailers included; each counts for as much as it costs, so that
 # neither a thousand short lines nor half a megabyte of long ones get through.
@@ -55,7 +55,7 @@ class Head:
         if self.status == 101:
             raise BadAnswer("the answer changes to a protocol that nobody asked for")
         if self.status >= 200:
-            self.headers = _parse_headers(lines)
+            self.headers = parse_headers(lines)
             self.complete = True
 
 
@@ -64,17 +64,3 @@ def _parse_status(line: str) -> int:
     if len(words) < 2 or not words[1].isdecimal():
         raise BadAnswer("the answer has no status")
     return int(words[1][:3])
-
-
-def _parse_headers(lines: list[str]) -> Headers:
-    """Return names and values; a line that begins with white space belongs to the one before."""
-    headers: list[tuple[str, str]] = []
-    for line in lines:
-        if line[:1] in (" ", "\t"):
-            if headers:
-                name, value = headers[-1]
-                headers[-1] = (name, f"{value} {line.strip()}".strip())
-            continue
-        name, _, value = line.partition(":")
-        headers.append((name.strip(), value.strip(" \t")))
-    return tuple(headers)

@@ -57,13 +57,13 @@ def read_probe(visit: Visit, *, now: datetime) -> Probe:
     """Return what the visit to a probe's URL says of the host. The answer's body is read and closed."""
     answer = visit.answer
     if answer is None:
-        return Probe(status=0, likeness=b"", at=now)
+        return Probe(status=0, fingerprint=b"", at=now)
     with answer.body as body:
         successful = 200 <= answer.status < 300
         page_fingerprint = (
             fingerprint(body, media_type=answer.header("Content-Type"), url=visit.url) if successful else b""
         )
-    return Probe(status=answer.status, likeness=page_fingerprint, at=now)
+    return Probe(status=answer.status, fingerprint=page_fingerprint, at=now)
 
 
 def is_app_shell(visit: Visit, *, probe: Probe | None) -> bool:
@@ -78,17 +78,17 @@ def is_app_shell(visit: Visit, *, probe: Probe | None) -> bool:
     with answer.body as body:
         if probe is None or not 200 <= answer.status < 300 or b"<script" not in body.read(MAX_BYTES).lower():
             return False
-        return is_similar(fingerprint(body, media_type=answer.header("Content-Type"), url=visit.url), probe.likeness)
+        return is_similar(fingerprint(body, media_type=answer.header("Content-Type"), url=visit.url), probe.fingerprint)
 
 
 def is_soft_404(answer: Answer, *, url: str, probe: Probe | None) -> bool:
     """Whether an answer is the error page that the probe has shown. The body is left at its start."""
-    if probe is None or not probe.likeness or not 200 <= answer.status < 300:
+    if probe is None or not probe.fingerprint or not 200 <= answer.status < 300:
         return False
     parts = urlsplit(url)
     if parts.path in ("", "/") and not parts.query:  # some hosts show their front page for every missing page
         return False
-    return is_similar(fingerprint(answer.body, media_type=answer.header("Content-Type"), url=url), probe.likeness)
+    return is_similar(fingerprint(answer.body, media_type=answer.header("Content-Type"), url=url), probe.fingerprint)
 
 
 def fingerprint(body: BinaryIO, *, media_type: str, url: str) -> bytes:

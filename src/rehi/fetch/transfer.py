@@ -90,7 +90,7 @@ class Transfer:
         self._route(request)
 
     def seconds(self) -> float:
-        """How long the request took."""
+        """Return how many seconds the request took."""
         return float(self.curl.getinfo(pycurl.TOTAL_TIME))
 
     def conclude(self, code: int, message: str) -> Answer:

@@ -11,6 +11,7 @@ from rehi.frontier.schedule import (
     parse_policy,
     plan_rare,
     plan_retry,
+    plan_soonest,
     plan_visit,
     wait_after_failures,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "parse_policy",
     "plan_rare",
     "plan_retry",
+    "plan_soonest",
     "plan_visit",
     "politeness_for",
     "wait_after_failures",

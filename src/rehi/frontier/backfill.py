@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 
-from rehi.model.resource import Past, PastVersion
+from rehi.model.resource import PastVersion, ResourcePast
 
 _moment = attrgetter("at")
 
@@ -20,7 +20,7 @@ _moment = attrgetter("at")
 class Timeline:
     """The versions of one resource in the order of time, those that were just entered among them."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, past: ResourcePast) -> None:
         self._versions = list(past.versions)
         self._confirmed = past.confirmed
 

@@ -22,7 +22,7 @@ class Clock:
 
 
 def read_clock(page: list[float], host: list[float]) -> Clock | None:
-    """A page's clock, drawn towards its host's, and that towards no preference; None when too little was seen."""
+    """Return a page's clock, drawn towards its host's, and that towards no preference; None when too little was seen."""
     if sum(page) + sum(host) < _ENOUGH:
         return None
     return Clock(_hours(page, host), _days(page, host))
@@ -74,7 +74,7 @@ def _share_out(
 
 
 def place(clock: Clock, at: float, wait: float, *, freshness: float) -> float:
-    """A wait meant for a page that changes at any hour, made one for a page that has hours.
+    """Return a wait for a page that has hours, made of one for a page that changes at any hour.
 
     First the wait is counted in the page's own time, which stands still when it does not change. Then the visit is
     moved to where most changes of the hours around have just come: with ends fixed, the fresh time on both sides

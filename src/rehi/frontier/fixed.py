@@ -18,7 +18,7 @@ def check_cron(cron: str) -> None:
 
 
 def next_time(cron: str, *, after: datetime, time_zone: tzinfo) -> datetime:
-    """The next moment that fulfils the expression; an hour that summer time skips or repeats counts once."""
+    """Return the next moment that fulfils the expression; an hour that summer time skips or repeats counts once."""
     from cronsim import CronSim, CronSimError
 
     if len(cron) > _LONGEST:
@@ -35,7 +35,7 @@ def next_time(cron: str, *, after: datetime, time_zone: tzinfo) -> datetime:
 
 
 def plan_fixed(cron: str, *, at: datetime, share: float, time_zone: tzinfo) -> datetime:
-    """The next time of the job, each page some minutes after it, so that they don't all come at once."""
+    """Return when the job next visits a page: some minutes after its time, so that they don't all come at once."""
     # a page that is visited within the window of its own job must not be due again in that same window
     first = next_time(cron, after=at, time_zone=time_zone)
     second = next_time(cron, after=first, time_zone=time_zone)

@@ -37,7 +37,7 @@ class HostHistory:
 
 
 def new_page(visited: float, changed: float) -> PageHistory:
-    """A page seen for the first time."""
+    """Return the history of a page that is seen for the first time."""
     return PageHistory(
         min(changed, visited),
         visited,
@@ -50,12 +50,12 @@ def new_page(visited: float, changed: float) -> PageHistory:
 
 
 def new_host() -> HostHistory:
-    """A host of which nothing is known."""
+    """Return the history of a host of which nothing is known."""
     return HostHistory([0.0] * EXPERTS, [0.0] * EXPERTS, [0.0] * CLOCK)
 
 
 def _unpack(form: struct.Struct, packed: bytes) -> list[float] | None:
-    """The numbers, if they are what we once wrote; a sum shows NaN and infinity at the speed of C."""
+    """Return the numbers, if they are what we once wrote; a sum shows NaN and infinity at the speed of C."""
     if len(packed) != form.size or packed[0] != _VERSION:
         return None
     values = list(form.unpack(packed)[1:])
@@ -63,7 +63,7 @@ def _unpack(form: struct.Struct, packed: bytes) -> list[float] | None:
 
 
 def read_page(packed: bytes) -> PageHistory | None:
-    """A page's history; None when there is none, or none that this version can read."""
+    """Return a page's history; None when there is none, or none that this version can read."""
     values = _unpack(_PAGE, packed)
     if values is None or max(values[0], values[2]) > values[1]:
         return None
@@ -75,7 +75,7 @@ def read_page(packed: bytes) -> PageHistory | None:
 
 
 def read_host(packed: bytes) -> HostHistory:
-    """A host's history; an empty one when there is none, or none that this version can read."""
+    """Return a host's history; an empty one when there is none, or none that this version can read."""
     values = _unpack(_HOST, packed)
     if values is None:
         return new_host()
@@ -83,7 +83,7 @@ def read_host(packed: bytes) -> HostHistory:
 
 
 def write_page(page: PageHistory) -> bytes:
-    """A page's history as bytes."""
+    """Return a page's history as bytes."""
     return _PAGE.pack(
         _VERSION, page.first, page.visited, page.changed,
         *page.changes, *page.exposure, *page.trust, *_capped(page.clock),
@@ -91,7 +91,7 @@ def write_page(page: PageHistory) -> bytes:
 
 
 def write_host(host: HostHistory) -> bytes:
-    """A host's history as bytes."""
+    """Return a host's history as bytes."""
     return _HOST.pack(_VERSION, *host.changes, *host.exposure, *_capped(host.clock))
 
 

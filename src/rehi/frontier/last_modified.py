@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from rehi.model.http import parse_http_date
+from rehi.model.moment import WEB_BEGAN
 
-_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
+_EARLIEST = WEB_BEGAN.timestamp()
 _NOW = 5.0  # seconds: a page that changed just as we came was most likely made for us
 
 

@@ -24,7 +24,7 @@ def plan_latency(
     longest: float,
     share: float,
 ) -> tuple[float, bytes]:
-    """Seconds until the next visit, and what to keep; ``price`` makes every interval so many times longer."""
+    """Return the seconds until the next visit, and what to keep; ``price`` makes every interval so many times longer."""
     known = _read(history)
     if known is None or changed is None or at < known[0]:
         seen, mean = at, setpoint / _SHARE

@@ -15,7 +15,7 @@ _FORM = struct.Struct(f"<BdB{_SAMPLES}f")  # last visit, bits of change (the new
 def plan_odarchive(
     *, at: float, changed: bool | None, history: bytes, price: float, shortest: float, longest: float, share: float
 ) -> tuple[float, bytes]:
-    """Seconds until the next visit, and the samples to keep; ``price`` makes every interval so many times longer."""
+    """Return the seconds until the next visit, and the samples to keep; ``price`` makes every interval so many times longer."""
     last, samples = _read(history)
     if changed is not None and last is not None and at > last:
         samples = [*samples, (changed, at - last)][-_SAMPLES:]
@@ -27,7 +27,7 @@ def plan_odarchive(
 
 
 def _mean(samples: list[tuple[bool, float]]) -> float:
-    """The mean over the intervals that begin with each new version."""
+    """Return the mean over the intervals that begin with each new version."""
     runs: list[float] = []
     for changed, interval in samples:
         if changed or not runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
@@ -77,6 +78,28 @@ def plan_visit(
     return Plan(next_at=sighting.at + timedelta(seconds=wait), history=history, host_history=host_history)
 
 
+def plan_soonest(
+    sighting: Sighting,
+    *,
+    policies: Sequence[str],
+    history: bytes,
+    host_history: bytes,
+    weight: float,
+    price: float,
+    settings: RevisitSettings,
+    time_zone: tzinfo,
+) -> Plan:
+    """When to come back to what several sources have named: as soon as the keenest of their policies asks for."""
+    plans = [
+        plan_visit(
+            sighting, policy=policy, history=history, host_history=host_history, weight=weight, price=price,
+            settings=settings, time_zone=time_zone,
+        )
+        for policy in dict.fromkeys(policies)
+    ]  # fmt: skip
+    return min(plans, key=lambda plan: plan.next_at)
+
+
 def wait_after_failures(failures: int, *, fetch: FetchSettings, revisit: RevisitSettings) -> timedelta:
     """How long to wait after that many failures in a row: doubled each time, never beyond the longest revisit."""
     seconds = fetch.retry_after * 2 ** min(max(failures, 0), _MOST_DOUBLINGS)
@@ -96,6 +119,7 @@ def plan_rare(url: str, *, now: datetime, revisit: RevisitSettings) -> datetime:
 
 
 __all__ = [
-    "Plan", "Policy", "Sighting", "next_time", "parse_policy", "plan_rare", "plan_retry", "plan_visit",
+    "Plan", "Policy", "Sighting", "next_time", "parse_policy", "plan_rare", "plan_retry", "plan_soonest",
+    "plan_visit",
     "wait_after_failures",
 ]  # fmt: skip

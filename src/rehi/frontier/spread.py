@@ -8,12 +8,12 @@ WIDTH = 0.1  # of an interval: from 5 % sooner to 5 % later
 
 
 def share_of(url: str) -> float:
-    """The same for the same URL, ever."""
+    """Return a number from 0 to 1 for a URL, always the same for the same URL."""
     return crc32(url.encode("utf-8", "surrogatepass")) / 2**32
 
 
 def spread(seconds: float, *, share: float, shortest: float, longest: float) -> float:
-    """An interval within the bounds, a little longer or shorter by the page's share."""
+    """Return an interval within the bounds, a little longer or shorter by the page's share."""
     longest = max(longest, shortest)
     most = longest / (1 + WIDTH / 2)  # so that the pages at the upper bound are spread too
     least = shortest / (1 - WIDTH / 2)

@@ -16,9 +16,9 @@ from rehi.model.resource import (
     NO_PAST,
     Correction,
     NewVersion,
-    Past,
     PastVersion,
     ResourceChange,
+    ResourcePast,
     ResourceState,
 )
 from rehi.model.version import Digest, RecordRef
@@ -50,7 +50,7 @@ class _Course:
 
 
 def apply_visits(
-    state: ResourceState, visits: Sequence[Visited], past: Past = NO_PAST, *, now: datetime
+    state: ResourceState, visits: Sequence[Visited], past: ResourcePast = NO_PAST, *, now: datetime
 ) -> ResourceChange:
     """Return what visits to a resource make of it, whatever their order.
 

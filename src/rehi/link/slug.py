@@ -12,7 +12,7 @@ _PLAIN = re.compile(r"[^a-z0-9]+")
 
 
 def slug(name: str) -> str:
-    """The name in lower case, its letters and digits kept and all else a hyphen; empty if it has neither.
+    """Return the name in lower case, its letters and digits kept and all else a hyphen; empty if it has neither.
 
     Letters stay as they are written (``Võru`` is ``võru``, not ``voru``), so that different names stay apart.
     """

@@ -71,7 +71,7 @@ class Sample:
         return max(0, round(self.delta_bytes * ratio) - self.delta_stored)
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """How bodies are stored, in a sentence."""
         which = (
             f"All {self.of:,} bodies"

@@ -27,7 +27,7 @@ class Probe:
     """What a host answers when it is asked for something that can't exist."""
 
     status: int
-    likeness: bytes  # of the page, empty unless it pretended to have one
+    fingerprint: bytes  # of the page, empty unless it pretended to have one
     at: datetime
 
 
@@ -39,6 +39,35 @@ class HostState(StrEnum):
     WAITING = "waiting"  # for the reason that is given
     IDLE = "idle"  # nothing is due
     LEFT_ALONE = "left-alone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTimes:
+    """When a host may be visited, and what keeps it waiting."""
+
+    left_alone: bool
+    leased_until: datetime | None  # by some worker
+    ready_at: datetime | None  # None when nothing is ever due
+    not_before: datetime  # by its pace, whatever is due
+    why: str  # it must wait until then
+    pace_group: str = ""
+    group_until: datetime | None = None  # before that another host of its group has its turn
+
+    def state_at(self, now: datetime) -> tuple[HostState, datetime | None, str]:
+        """Return what the host is doing, when it is ready, and why not before."""
+        if self.left_alone:
+            return HostState.LEFT_ALONE, None, ""
+        if self.leased_until is not None and self.leased_until > now:
+            return HostState.VISITED, self.ready_at, ""
+        if self.ready_at is None:
+            return HostState.IDLE, None, ""
+        if self.ready_at > now:
+            waits = self.ready_at <= self.not_before  # else nothing is due before
+            return HostState.WAITING if waits else HostState.IDLE, self.ready_at, self.why if waits else ""
+        if self.group_until is not None and self.group_until > now:
+            shared = f"it shares its pace with other hosts ({self.pace_group})"
+            return HostState.WAITING, self.group_until, shared
+        return HostState.READY, self.ready_at, ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

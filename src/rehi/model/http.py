@@ -1,10 +1,13 @@
-"""What several rooms know of HTTP: the meaning of statuses, and how a date is written."""
+"""What several rooms know of HTTP: headers, the meaning of statuses, and how a date is written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
+
+Headers = tuple[tuple[str, str], ...]  # in the order and spelling in which they came
 
 NOT_MODIFIED = 304
 PARTIAL = 206
@@ -17,6 +20,29 @@ _LONGEST = 64  # characters of a date
 _USUAL = len("Mon, 02 Mar 2026 08:00:00 GMT")
 _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
+
+
+def find_header(headers: Headers, name: str) -> str:
+    """Return the last value of a header, or an empty string."""
+    lowered = name.lower()
+    for key, value in reversed(headers):
+        if key.lower() == lowered:
+            return value
+    return ""
+
+
+def parse_headers(lines: Iterable[str]) -> Headers:
+    """Return names and values; a line that begins with white space belongs to the one before."""
+    headers: list[tuple[str, str]] = []
+    for line in lines:
+        if line[:1] in (" ", "\t"):
+            if headers:
+                name, value = headers[-1]
+                headers[-1] = (name, f"{value} {line.strip()}".strip())
+            continue
+        name, _, value = line.partition(":")
+        headers.append((name.strip(), value.strip(" \t")))
+    return tuple(headers)
 
 
 @lru_cache(maxsize=1024)

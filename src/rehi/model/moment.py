@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
+WEB_BEGAN = datetime(1990, 1, 1, tzinfo=UTC)  # what is said to be older can't be true of the web
+
 _TEXT = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:[Tt ](?P<hour>\d\d):(?P<minute>\d\d)"
     r"(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?[ ]?(?P<zone>[Zz]|[+-]\d\d:?\d\d)?)?)?)?"

@@ -18,4 +18,6 @@ def to_plain(value: object) -> Any:
         return [to_plain(item) for item in value]
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, bytes):  # opaque: shown as far as it is text
+        return value.decode("ascii", "backslashreplace")
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

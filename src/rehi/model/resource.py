@@ -57,14 +57,14 @@ class PastVisit:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class ResourcePast:
     """What is on record of a resource, for visits that lie before its newest one; both in the order of time."""
 
     versions: tuple[PastVersion, ...] = ()
     confirmed: tuple[PastVisit, ...] = ()  # at least the first one after each visit that is to be recorded
 
 
-NO_PAST = Past()
+NO_PAST = ResourcePast()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

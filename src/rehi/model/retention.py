@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -66,6 +66,17 @@ def parse_rule(text: str) -> Rule:
     return Rule(last=last, periods=tuple(period for period in PERIODS if period in periods))
 
 
+def widest_rule(rules: Iterable[Rule]) -> Rule:
+    """Return the rule by which all is kept that any of the rules keeps; without any, everything is."""
+    given = list(rules)
+    if not given or any(rule.keeps_all for rule in given):
+        return Rule()
+    if all(rule.references for rule in given):
+        return Rule(references=True)
+    periods = {period for rule in given for period in rule.periods}
+    return Rule(last=max(rule.last for rule in given), periods=tuple(period for period in PERIODS if period in periods))
+
+
 @dataclass(frozen=True, slots=True)
 class HeldVersion:
     """A version as far as a rule looks at it."""
@@ -89,7 +100,7 @@ class VersionHistory:
     """The versions of a resource in the order of time."""
 
     resource_id: int
-    source_id: int  # 0 for none
+    source_ids: tuple[int, ...]  # of all sources that have named it
     versions: tuple[HeldVersion, ...]
 
 

@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 from rehi.errors import FetchError
 from rehi.model.host import NO_ORDERS, HostOrders, Probe
+from rehi.model.http import Headers as Headers
+from rehi.model.http import find_header
 from rehi.model.version import Digest, RecordRef
-
-Headers = tuple[tuple[str, str], ...]  # in the order and spelling in which they came
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class VisitTask:
     """A resource that is due, with what is known of its newest version."""
 
     resource_id: int
-    source_id: int
+    source_id: int  # the first that named it; 0 for none
     url: str
     digest: Digest | None = None
     body: RecordRef | None = None
@@ -29,9 +29,10 @@ class VisitTask:
     failures: int = 0  # in a row
     failing_since: datetime | None = None
     hops: int = 0  # redirects that led here
-    policy: str = ""  # of its source, for coming back; empty for the settings' own
-    weight: float = 1.0  # how much more its source matters than others
-    promised: float = 0.0  # seconds between two changes, as its source says; 0 if it doesn't
+    policies: tuple[str, ...] = ()  # of its sources, for coming back; an empty one is the settings' own
+    weight: float = 1.0  # how much more the source that matters most matters than others
+    promised: float = 0.0  # the shortest time between two changes that a source promises, in seconds; 0 if none does
+    promised_type: str = ""  # the media type that a source promises
     history: bytes = b""  # of its changes, as the frontier writes it
     by_reference: bool = False  # its bytes were dropped on purpose; only whether they are the same is of interest
 
@@ -81,11 +82,7 @@ class Answer:
 
     def header(self, name: str) -> str:
         """The last value of a header, or an empty string."""
-        lowered = name.lower()
-        for key, value in reversed(self.headers):
-            if key.lower() == lowered:
-                return value
-        return ""
+        return find_header(self.headers, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,4 +133,4 @@ class Visited:
     error: FetchError | None = None
     remark: FetchError | None = None  # for the problems list, though the visit did not fail by it
     history: bytes = b""  # of its changes, this visit included
-    source_id: int | None = None  # of the source that a resource belongs to if nothing was known of it
+    source_id: int | None = None  # of the source that has brought it: the resource is one of its own

@@ -66,13 +66,13 @@ class Sieve:
     unless: bool
 
     def keeps(self, row: Row) -> bool:
-        """Whether a row passes."""
+        """Whether a row fulfils the condition."""
         return self.pattern.matches(row[self.place]) != self.unless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CdxQuery:
-    """What was asked for."""
+    """A query for captures, as /cdx takes it."""
 
     where: tuple[CaptureFilter, ...]
     fields: tuple[str, ...] = FIELDS
@@ -124,7 +124,7 @@ def list_captures(
 
 
 def list_rows(house: House, query: CdxQuery) -> Iterator[Row | str]:
-    """The rows, and at the end, where that was asked for and there is more, the key to go on with."""
+    """Yield the rows, and at the end, where that was asked for and there is more, the key to go on with."""
     rows = _collapsed(query, _kept(house, query))
     if query.limit is not None and query.limit < 0:
         last = deque(rows, maxlen=min(-query.limit, LAST))
@@ -177,7 +177,7 @@ def _kept(house: House, query: CdxQuery) -> Iterator[tuple[Capture, Row]]:
 
 
 def _collapsed(query: CdxQuery, rows: Iterable[tuple[Capture, Row]]) -> Iterator[tuple[Capture, Row]]:
-    """Of rows that follow each other and are alike in the fields that were named, the first."""
+    """Yield the first of rows that follow each other and are alike in the fields that were named."""
     if not query.collapse:
         yield from rows
         return
@@ -208,7 +208,7 @@ def _row(capture: Capture, target: str) -> Row:
 
 
 def _word(text: str) -> str:
-    """Text that is one word in a line: blanks and what can't be seen are escaped."""
+    """Return a text as one word in a line: blanks and what can't be seen are escaped."""
     if text.isprintable() and " " not in text:
         return text
     return "".join(one if one.isprintable() and one != " " else quote(one, errors="replace") for one in text)
@@ -257,13 +257,13 @@ Writer = Callable[[Iterable[Row | str], tuple[str, ...]], Iterator[str]]
 
 
 def write_text(rows: Iterable[Row | str], fields: tuple[str, ...]) -> Iterator[str]:
-    """A line for each row, its fields with blanks between."""
+    """Yield a line for each row, its fields with blanks between."""
     for row in rows:
         yield f"\n{row}\n" if isinstance(row, str) else f"{' '.join(row)}\n"
 
 
 def write_json(rows: Iterable[Row | str], fields: tuple[str, ...]) -> Iterator[str]:
-    """A list of lists, of which the first names the fields."""
+    """Yield the rows as a list of lists, of which the first names the fields."""
     import orjson
 
     yield f"[{orjson.dumps(fields).decode()}"
@@ -273,7 +273,7 @@ def write_json(rows: Iterable[Row | str], fields: tuple[str, ...]) -> Iterator[s
 
 
 def write_cdxj(rows: Iterable[Row | str], fields: tuple[str, ...]) -> Iterator[str]:
-    """The key and the time, and the other fields as a JSON object, in the words of CDXJ."""
+    """Yield a line for each row: key and time, and the other fields as a JSON object, as CDXJ calls them."""
     import orjson
 
     words = {"original": "url", "mimetype": "mime", "statuscode": "status"}

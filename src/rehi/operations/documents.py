@@ -11,6 +11,7 @@ from pydantic import Field
 from rehi.app import House
 from rehi.builtin import table
 from rehi.errors import SettingsError
+from rehi.model.claims import SourceClaims
 from rehi.model.document import Part, Reading, TableShape, Term
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, NameOnPage, Page
@@ -48,11 +49,12 @@ class DocumentList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentDetails:
-    """A document with its names, versions, parts and tables."""
+    """A document with its names, versions, parts and tables, and what its sources say of it."""
 
     document: DocumentRow
     names: Sequence[NameOnPage]
     versions: Sequence[Version]
+    sources: Sequence[SourceClaims]
     parts: Sequence[Part]
     tables: Sequence[TableShape]
 
@@ -85,13 +87,14 @@ def list_documents(
 
 
 def get_document(house: House, *, document_id: DocumentId) -> DocumentDetails:
-    """Return a document with the entities that it mentions, its versions, parts and tables."""
+    """Return a document with the entities that it mentions, its versions, parts and tables, and what its sources say."""
     row = house.catalogue.document(document_id)
     parts, tables = house.catalogue.parts_of(document_id)
     return DocumentDetails(
         document=row,
         names=house.catalogue.names_on(document_id),
         versions=house.catalogue.versions(row.url) if row.versions else (),
+        sources=house.catalogue.claims_on(document_id),
         parts=parts,
         tables=tables,
     )

@@ -79,7 +79,7 @@ def choose(
     since: str = "",
     until: str = "",
 ) -> CaptureFilter:
-    """Which versions are meant; NotFound and SettingsError say what can't be."""
+    """Return a filter for the versions that are meant; NotFound and SettingsError say what can't be."""
     if source_id is not None:
         house.catalogue.source(source_id)
     return CaptureFilter(
@@ -96,7 +96,7 @@ def choose(
 
 
 def zip_versions(house: House, where: CaptureFilter, *, all_versions: bool, tally: ZipCounts) -> Iterator[bytes]:
-    """A zip of the newest versions of all URLs that match, or of all; NotFound, before anything else, if there are none."""
+    """Return a zip of the newest versions of all URLs that match, or of all versions; NotFound at once if there are none."""
     matching = stamped(house.catalogue.captures(where))
     chosen = matching if all_versions else _newest(matching)
     first = next(chosen, None)
@@ -145,7 +145,7 @@ class _Zip:
 
 
 def _newest(mementos: Iterable[Memento]) -> Iterator[Memento]:
-    """Of mementos in the order of URLs and of time, the last of each URL."""
+    """Yield the last memento of each URL, of mementos in the order of URLs and of time."""
     held: Memento | None = None
     for memento in mementos:
         if held is not None and held.capture.url != memento.capture.url:

@@ -26,7 +26,7 @@ _ENCODED = re.compile(r"%(?:22|3C|3E|5B|5C|5D|5E|60|7B|7C|7D)")
 
 
 class ExportKind(StrEnum):
-    """The forms that others read."""
+    """The formats of an export that other programs read."""
 
     WARC = "warc"
     WACZ = "wacz"
@@ -46,7 +46,7 @@ def what_to_export(
     sparql: str = "",
     versions_only: bool = False,
 ) -> CaptureFilter:
-    """The captures that are meant; NotFound for a source or a host that nobody knows, QueryError for a wrong query."""
+    """Return the captures that are meant; NotFound for a source or a host that nobody knows, QueryError for a wrong query."""
     if source_id is not None:
         house.catalogue.source(source_id)
     name = host_meant(host) if host else ""
@@ -68,7 +68,7 @@ def what_to_export(
 
 
 def urls_of(house: House, query: str) -> frozenset[str]:
-    """The URLs that the first variable of a SELECT is bound to; QueryError if there are none."""
+    """Return the URLs that the first variable of a SELECT is bound to; QueryError if there are none."""
     import orjson
 
     from rehi.graph import QueryKind, media_type_for, query_kind
@@ -200,7 +200,7 @@ def _title(where: CaptureFilter) -> str:
 
 
 def _describe(where: CaptureFilter) -> str:
-    """In words, what was asked for."""
+    """Return in words what was asked for."""
     conditions = [
         f"source {where.source_id}" if where.source_id is not None else "",
         f"host {where.host}{' and those below it' if where.domain else ''}" if where.host else "",

@@ -18,7 +18,7 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("c
 
 
 def name_in_folders(url: str, media_type: str, stamp: str = "") -> str:
-    """A relative path for a URL: its own where every system can have it, else one that ends in a part of its digest.
+    """Return a relative path for a URL: its own where every system can have it, else one that ends in a part of its digest.
 
     Folders have no dot and files have one, so that none is ever in the place of another; a folder may be shared.
     """
@@ -38,7 +38,7 @@ def name_in_folders(url: str, media_type: str, stamp: str = "") -> str:
 
 
 def name_of_file(url: str, media_type: str, stamp: str = "") -> str:
-    """A single name under which what a URL had is saved."""
+    """Return a single name under which what a URL had is saved."""
     stem, extension = _stem_and_extension(_split(url)[3], media_type)
     return f"{_renamed(stem)}{f'-{stamp}' if stamp else ''}.{extension}"
 
@@ -53,7 +53,7 @@ def _split(url: str) -> tuple[str, str, list[str], str]:
 
 
 def _plain(scheme: str, host: str, folders: list[str], last: str, *, has_query: bool) -> str | None:
-    """The URL's own path, if it can be one anywhere as it is."""
+    """Return the URL's own path, if it can be one anywhere as it is."""
     file = _FILE.fullmatch(last)
     if has_query or file is None or file[1] in _DEVICES or scheme not in ("http", "https"):
         return None

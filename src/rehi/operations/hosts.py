@@ -93,7 +93,7 @@ def set_orders(
 
 
 def report_hosts(house: House, given: str) -> list[HostReport]:
-    """All origins of a host, or the one that was given by itself or with a URL; NotFound if there is none."""
+    """Return all origins of a host, or the one that was given by itself or with a URL; NotFound if there is none."""
     return [_report(house, facts) for facts in house.catalogue.host(host_meant(given), now=utc_now())]
 
 

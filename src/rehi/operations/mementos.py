@@ -35,7 +35,7 @@ class MementoPosition:
 
 
 def mementos(house: House, url: str) -> Iterator[Memento]:
-    """All captures of a URL in the order of time."""
+    """Return all captures of a URL in the order of time."""
     return stamped(house.catalogue.captures(CaptureFilter(url=url)))
 
 
@@ -50,7 +50,7 @@ def stamped(captures: Iterable[Capture]) -> Iterator[Memento]:
 
 
 def find_memento(house: House, url: str, at: datetime | None = None, *, fine: bool = False) -> MementoPosition:
-    """The memento closest to a moment, of two the earlier one, or the newest; seconds are compared unless it is ``fine``."""
+    """Return the memento closest to a moment, of two the earlier, or the newest; seconds count unless it is ``fine``."""
     first = previous = chosen = following = last = before = None
     least: timedelta | None = None
     for memento in mementos(house, url):
@@ -68,7 +68,7 @@ def find_memento(house: House, url: str, at: datetime | None = None, *, fine: bo
 
 
 def target_of(house: House, capture: Capture) -> str:
-    """Where a redirect led, in its normal form; empty if that was nowhere that can be visited, or isn't known any more."""
+    """Return where a redirect led, in normal form; empty if it can't be visited or isn't known any more."""
     try:
         head = house.archive.read_headers(capture.record).http
     except ArchiveError:

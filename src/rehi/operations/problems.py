@@ -38,7 +38,7 @@ def list_problems(
 
 
 def explain_no_problems(listed: ProblemList, code: str) -> str:
-    """What to say when there is nothing to show: which classes there are, if another was asked for."""
+    """Return what to say when there is nothing to show: which classes there are, if another was asked for."""
     if not code or not listed.classes:
         return "No problems."
     known = ", ".join(sorted({one.code for one in listed.classes}))

@@ -19,7 +19,7 @@ from rehi import __version__
 from rehi.app import House, lock_folder
 from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.errors import BodyDropped
-from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune
+from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune, widest_rule
 from rehi.model.source import Source
 from rehi.model.version import Digest
 from rehi.operations.parameters import SourceId
@@ -200,7 +200,7 @@ class _Decisions:
 
     def prunable(self, page: Sequence[VersionHistory]) -> Iterator[_PrunableBody]:
         """The bodies of a page of histories that no version anywhere keeps."""
-        firsts = {history.resource_id: history.source_id for history in page}
+        firsts = {history.resource_id: self._counted_for(history) for history in page}
         tally = self._tally(page)
         undecided: list[tuple[SharedBody, _PrunableBody]] = []
         for shared in self._sharing(tally.going.keys() - tally.kept):
@@ -249,14 +249,21 @@ class _Decisions:
     def _tally_of(self, pairs: Sequence[tuple[int, int]]) -> _Tally:
         return self._tally(self.catalogue.histories(resources={resource_id for _, resource_id in pairs}))
 
+    def _counted_for(self, history: VersionHistory) -> int:
+        """Return the source for which a resource is counted: the first of those that are pruned."""
+        pruned = (source_id for source_id in history.source_ids if source_id in self.sources)
+        return next(pruned, history.source_ids[0] if history.source_ids else 0)
+
     def _tally(self, histories: Iterable[VersionHistory]) -> _Tally:
         tally = _Tally()
         for history in histories:
-            gone = versions_to_prune(self.rules.get(history.source_id, Rule()), history.versions)
+            rule = widest_rule(self.rules.get(source_id, Rule()) for source_id in history.source_ids)
+            gone = versions_to_prune(rule, history.versions)
+            counted = self._counted_for(history)
             ids = {version.id for version in gone}
             tally.kept.update(version.blob_id for version in history.versions if version.id not in ids)
             for version in gone:
-                tally.going[version.blob_id][history.source_id] += 1
+                tally.going[version.blob_id][counted] += 1
         return tally
 
 

@@ -30,7 +30,7 @@ def set_policy(
 
 
 def check_policy(policy: str | None, priority: str | None = None) -> None:
-    """SettingsError if one of them can't be understood; an empty policy is that of the settings."""
+    """Raise SettingsError if one of them can't be understood; an empty policy is that of the settings."""
     if policy and policy.strip():
         parse_policy(policy)
     if priority is not None and priority not in PRIORITIES:
@@ -50,5 +50,5 @@ def order_policy(house: House, source_id: int, *, policy: str | None = None, pri
 
 
 def priority_of(source: Source) -> str:
-    """The word for a source's weight, or the number if there is none."""
+    """Return the word for a source's weight, or the number if there is none."""
     return next((name for name, weight in PRIORITIES.items() if weight == source.weight), f"{source.weight:g}")

@@ -1,26 +1,33 @@
-"""Sources: a file, an upload or an address becomes a source, and its lines become resources."""
+"""Sources: a file, an upload or an address becomes a source, and what it names becomes resources."""
 
 from __future__ import annotations
 
-import hashlib
+import glob
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from rehi.app import House, lock_folder, utc_now
-from rehi.errors import SourceError
-from rehi.fetch import Fetcher
-from rehi.model.problem import Problem, Stage
-from rehi.model.source import Source, SourceKind, SourceState
+from rehi.app import House, utc_now
+from rehi.builtin import find, load
+from rehi.errors import DataFolderBusy, SourceError
+from rehi.model.source import UNRECOGNISED, Source, SourceState
 from rehi.operations.parameters import LONGEST_URL, SourceId
 from rehi.operations.status import RunningService
-from rehi.sources import detect, normalise, open_lines, read_source
-from rehi.sources.intake import take_in
+from rehi.pipeline.discovery import all_kinds
+from rehi.sources import normalise, recognise_file
+from rehi.sources.links import parse_follow
+from rehi.sources.web_archive import find_crawls
+
+WARC, WARC_IN_PLACE = "warc", "warc-in-place"
+FollowText = Annotated[
+    str,
+    Field(
+        max_length=500, description='"same host", "same folder, depth 3", "host example.ee, path /data/*"; empty: none.'
+    ),
+]
 
 
 def list_sources(house: House) -> Sequence[Source]:
@@ -41,7 +48,7 @@ def add_source(
     ],
     start: Annotated[bool, Field(description="Whether to begin at once.")] = True,
 ) -> Source:
-    """Add a source by its address."""
+    """Add a source by its address; what lies there is visited like any page, and read when that has been done."""
     entered = enter(service.house, source)
     if start:
         service.start_source(entered.id)
@@ -54,8 +61,19 @@ def start_source(service: RunningService, *, source_id: SourceId) -> Source:
     return service.house.catalogue.source(source_id)
 
 
+def set_follow(house: House, *, source_id: SourceId, follow: FollowText) -> Source:
+    """Say which links of a source's documents become resources of it, those that were read before too."""
+    return order_follow(house, source_id, follow)
+
+
+def order_follow(house: House, source_id: int, follow: str) -> Source:
+    """Change which links are followed; SettingsError if the rule can't be understood."""
+    house.catalogue.set_follow(source_id, str(parse_follow(follow)))
+    return house.catalogue.source(source_id)
+
+
 def enter(house: House, given: str, *, again: bool = False, in_place: bool = False) -> Source:
-    """Enter a file, the address of one, or the address of a single page."""
+    """Enter a file, or an address: what lies there is found out when it has been visited."""
     if not re.match(r"[a-z][a-z0-9+.-]*://", given, re.IGNORECASE):
         path = Path(given)
         return enter_file(house, path, name=path.name, again=again, in_place=in_place)
@@ -64,77 +82,86 @@ def enter(house: House, given: str, *, again: bool = False, in_place: bool = Fal
     url = normalise(given)
     if url is None or not url.startswith(("http://", "https://")):
         raise SourceError(f"{given} is not a URL that can be visited; it must begin with http:// or https://")
-    path = _download(house, url)
-    try:
-        return enter_file(house, path, name=url, again=again)
-    except SourceError:
-        path.unlink()
-        return house.catalogue.add_source(kind=SourceKind.PAGE, name=url, location="", size=0, now=utc_now())
+    name = _fresh(house, url) if again else url
+    return house.catalogue.add_source(kind=UNRECOGNISED, name=name, location=url, size=0, now=utc_now())
 
 
 def enter_file(house: House, path: Path, *, name: str, again: bool = False, in_place: bool = False) -> Source:
     """Enter a file as a source; ``again`` enters it a second time, with statistics of its own."""
-    kind = detect(path)
+    kind = recognise_file(path, all_kinds())
     if in_place:
-        if kind is not SourceKind.WARC:
+        if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")
-        kind = SourceKind.WARC_IN_PLACE
-    taken = {source.name for source in house.catalogue.sources()} if again else set()
+        kind = WARC_IN_PLACE
+    return house.catalogue.add_source(
+        kind=kind,
+        name=_fresh(house, name) if again else name,
+        location=str(path.resolve()),
+        size=path.stat().st_size,
+        worker=house.worker,
+        now=utc_now(),
+    )
+
+
+def _fresh(house: House, name: str) -> str:
+    """Return a name that no source has."""
+    taken = {source.name for source in house.catalogue.sources()}
     number, fresh = 1, name
     while fresh in taken:
         number += 1
         fresh = f"{name} ({number})"
-    return house.catalogue.add_source(
-        kind=kind, name=fresh, location=str(path.resolve()), size=path.stat().st_size, now=utc_now()
-    )
+    return fresh
+
+
+def expand(given: str) -> list[str]:
+    """Return what a folder or a pattern stands for; anything else stands for itself."""
+    path = Path(given)
+    if path.is_dir():
+        crawls = [str(one) for one in find_crawls(path)]
+        if not crawls:
+            raise SourceError(f"there is no WARC or ARC file in the folder {given}")
+        return crawls
+    if "://" in given or path.exists() or not glob.has_magic(given):
+        return [given]
+    files = sorted(one for one in glob.glob(given, recursive=True) if Path(one).is_file())  # noqa: PTH207
+    if not files:
+        raise SourceError(f"no file matches {given}")
+    return files
 
 
 def read_in(
     house: House,
     source_id: int,
     *,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[float], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Source:
-    """Read a source from where it stands to its end; DataFolderBusy when another process is at it."""
-    catalogue = house.catalogue
-    with lock_folder(house.settings.data, name="intake.lock"):
-        source = catalogue.source(source_id)
-        if source.state is SourceState.DONE:
-            return source
-        catalogue.mark_source(source_id, SourceState.READING)
-        try:
-            _read_lines(house, source, on_progress, cancelled)
-        except SourceError as error:
-            _fail(house, source_id, error)
-            raise
-        if not cancelled():
-            catalogue.mark_source(source_id, SourceState.DONE)
+    """Read a source from its cursor to its end, or until it waits for a visit; DataFolderBusy if others are at it.
+
+    It is in the outbox from now on, so that whatever is left is done by the next harvest.
+    """
+    catalogue, discovery = house.catalogue, house.discovery
+    source = catalogue.start_source(source_id, now=utc_now())
+    if source.state is SourceState.DONE:
+        return source
+    with discovery.lock():
+        claims = discovery.claim([source_id])
+        if not claims:
+            raise DataFolderBusy(f"another worker reads {source.name}")
+        discovery.read(claims[0], report=lambda _, share: on_progress(share), cancelled=cancelled)
     return catalogue.source(source_id)
 
 
-def _read_lines(
-    house: House, source: Source, on_progress: Callable[[int], None], cancelled: Callable[[], bool]
-) -> None:
-    if source.kind is SourceKind.PAGE:
-        counts = {"lines": 1.0, "accepted": 1.0}
-        house.catalogue.take_in(source, [source.name], position=1, counts=counts, now=utc_now())
-        return
-    if source.kind.is_crawl:
-        from rehi.operations.imports import import_crawl
-
-        import_crawl(house, source, on_progress=on_progress, cancelled=cancelled)
-        return
-    with open_lines(Path(source.location)) as lines:
-        findings = read_source(source.kind, lines, start=source.position)
-        for _ in take_in(source, findings, house.catalogue, clock=utc_now, cancelled=cancelled):
-            on_progress(lines.bytes_read)
+def kind_in_words(source: Source) -> str:
+    """Return what a source is, as people call it."""
+    if source.kind == UNRECOGNISED:
+        return "not known yet"
+    return str(load("source", source.kind).title) if find("source", source.kind) else source.kind
 
 
-def _fail(house: House, source_id: int, error: SourceError) -> None:
-    name, advice = house.catalogue.source(source_id).name, "What came before is kept. Mend the file and add it again."
-    house.catalogue.note([Problem.of(error, stage=Stage.SOURCES, subject=name, at=utc_now(), advice=advice)])
-    house.catalogue.mark_source(source_id, SourceState.FAILED)
+def unit_of(source: Source) -> str:
+    """Return what a source consists of: lines, or records."""
+    return str(load("source", source.kind).unit) if find("source", source.kind) else "lines"
 
 
 def upload_folder(house: House) -> Path:
@@ -142,25 +169,3 @@ def upload_folder(house: House) -> Path:
     folder = house.settings.data / "sources"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def _download(house: House, url: str) -> Path:
-    """Bring a log or list here, through the same guard as every visit."""
-    fetcher: Fetcher[str] = Fetcher(house.settings.fetch, clock=utc_now)
-    try:
-        fetcher.submit(url, url, follow=True, max_bytes=house.settings.serve.max_upload)
-        while not (finished := fetcher.poll(1.0)):
-            continue
-    finally:
-        fetcher.close()
-    visit = finished[0][1]
-    if visit.answer is None:
-        raise SourceError(f"{url} can't be had: {visit.error}")
-    with visit.answer.body as body:
-        if visit.answer.status >= 400:
-            raise SourceError(f"{url} can't be had: the server answered {visit.answer.status}")
-        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(urlsplit(url).path).name)[-80:].lstrip(".-") or "source"
-        path = upload_folder(house) / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{stem}"
-        with path.open("wb") as file:
-            shutil.copyfileobj(body, file)
-    return path

@@ -1,7 +1,7 @@
 """The pipeline: the rooms connected, on one screen. Here alone it is decided on retry, skip and quarantine.
 
-    lease ─▶ visit ─▶ keep ─▶ read ─▶ describe
-    frontier  fetch   archive  extract, enrich, link   graph
+    discover ─▶ lease ─▶ visit ─▶ keep ─▶ read ─▶ describe
+    sources     frontier  fetch   archive  extract, enrich, link   graph
 
 Nothing is acknowledged before it is on disk: first the archive's records, then one catalogue transaction per batch,
 then the graph from the outbox. Each step may be repeated, so a kill at any point costs only work.
@@ -16,6 +16,9 @@ from time import perf_counter
 from rehi.graph import describe_vocabulary
 from rehi.model.update import UpdateKind
 from rehi.pipeline.descriptions import Descriptions
+from rehi.pipeline.discoveries import Discoveries
+from rehi.pipeline.discovery import Discovery
+from rehi.pipeline.links import Links
 from rehi.pipeline.presence import Presence
 from rehi.pipeline.readings import Readings
 from rehi.pipeline.rooms import Progress, Rooms
@@ -25,7 +28,7 @@ from rehi.pipeline.visits import Visits
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["Harvest", "Progress", "Rooms"]
+__all__ = ["Discovery", "Harvest", "Progress", "Rooms"]
 
 
 class Harvest:
@@ -35,16 +38,20 @@ class Harvest:
         self.progress = Progress()
         self._rooms = rooms
         self._rounds = Rounds(rooms, self.progress)
+        self._discoveries = Discoveries(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
+        self._links = Links(rooms, self.progress)
         self._descriptions = Descriptions(rooms, self.progress)
         self._sealing = Sealing(rooms)
         self._presence = Presence(rooms)
         self._steps = (
+            self._discoveries.discover,
             self._visits.lease,
             self._visits.visit,
             self._visits.keep,
             self._readings.read,
+            self._links.follow,
             self._sealing.seal,
             *([self._descriptions.describe] if rooms.writes_graph else []),
             self._presence.sign,
@@ -80,19 +87,23 @@ class Harvest:
 
     def close(self) -> None:
         """Give back what was opened, whether the wheel was turned or not."""
+        self._discoveries.leave()
         self._sealing.close()
         self._visits.close()
 
     @property
     def settled(self) -> bool:
-        """Whether all that has come so far is kept, read, described and published."""
+        """Whether all that has come so far is discovered, kept, read, described and published."""
         described = self._descriptions.is_settled or not self._rooms.writes_graph
-        return self._visits.is_settled and self._readings.is_settled and described
+        rooms = (self._discoveries, self._visits, self._readings, self._links)
+        return described and all(room.is_settled for room in rooms)
 
     def _stir(self) -> None:
         """The catalogue has changed: there may be work for every room."""
+        self._discoveries.stir()
         self._visits.stir()
         self._readings.stir()
+        self._links.stir()
         self._descriptions.stir()
 
     def _recover(self) -> None:
@@ -111,6 +122,7 @@ class Harvest:
             )
 
     def _leave(self, *, finished: bool) -> None:
+        self._discoveries.leave()
         self._visits.leave()
         self._rounds.end(finished=finished)
         self._forget_leases()

@@ -21,7 +21,7 @@ class Budget:
         self.price = 1.0
 
     def left(self, now: datetime) -> int:
-        """How many visits may be begun now."""
+        """Return how many visits may be begun now."""
         if self._visits_per_day and (self._look_at is None or now >= self._look_at):
             load = self._frontier.load(now=now)
             self.price = adjust_price(
@@ -32,6 +32,6 @@ class Budget:
         return self._left
 
     def spend(self, visits: int) -> None:
-        """Visits that were taken on."""
+        """Count visits that were taken on."""
         if self._visits_per_day:
             self._left -= visits

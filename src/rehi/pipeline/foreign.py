@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urljoin
 
-from rehi.archive.foreign import Fields, ForeignRecord, Message, read_date
+from rehi.archive.foreign import Fields, ForeignRecord, Message, parse_digest, read_date
 from rehi.errors import BadEncoding, FetchError, RecordDamaged, TooLarge
 from rehi.fetch.body import IncomingBody
+from rehi.model.captured import CapturedVisit
 from rehi.model.http import NOT_MODIFIED, PARTIAL, REDIRECTS
 from rehi.model.version import Digest
-from rehi.model.visit import Answer, Headers, Visit
+from rehi.model.visit import Answer, Headers
 from rehi.sources import is_visitable, normalise
 from rehi.sources.urls import is_robots
 
@@ -40,15 +41,23 @@ class ForeignVisit:
     repeats: bool = False  # its body lies in another record
     coded: bool = False  # its block does not hold the body as it is
 
-    @property
-    def key(self) -> tuple[str, datetime]:
-        """What makes it the same visit as another."""
-        return self.url, self.at
-
-    def as_visit(self, request_headers: Headers) -> Visit:
-        """As if it had been made here."""
-        answer = replace(self.answer, request_headers=request_headers)
-        return Visit(url=self.url, started_at=self.at, seconds=0.0, answer=answer)
+    def as_captured(self, request_headers: Headers, *, now: datetime) -> CapturedVisit:
+        """Return it with all that its record says of it; the record has been passed, so that its place is known."""
+        fields = self.record.fields
+        return CapturedVisit(
+            url=self.url,
+            at=self.at,
+            answer=replace(self.answer, request_headers=request_headers),
+            where=self.record.at,
+            redirect_to=self.redirect_to,
+            repeats=self.repeats,
+            unmodified=self.answer.status == NOT_MODIFIED or "not-modified" in fields.get("warc-profile").lower(),
+            digest=parse_digest(fields.get("warc-payload-digest"))
+            if fields.kind == "revisit" or not self.repeats
+            else None,
+            refers_to=_reference(fields, now=now),
+            member=self.record.member if self.can_be_adopted else None,
+        )
 
     @property
     def can_be_adopted(self) -> bool:
@@ -87,6 +96,16 @@ def read_visit(record: ForeignRecord, *, now: datetime, max_bytes: int, spool: P
         raise Skipped("status")
     answer = _answer(record.fields, message, *_read_body(message, max_bytes, spool))
     return ForeignVisit(record, url, at, answer, redirect_to=redirect_to, coded=message.is_coded)
+
+
+def _reference(fields: Fields, *, now: datetime) -> tuple[str, datetime] | None:
+    """Return the visit to which a revisit refers, if it says so."""
+    url = normalise(fields.get("warc-refers-to-target-uri") or fields.url)
+    try:
+        at = read_date(fields.get("warc-refers-to-date"), latest=now + AHEAD)
+    except RecordDamaged:
+        return None
+    return None if url is None else (url, at)
 
 
 def _address(given: str) -> str:
@@ -172,7 +191,7 @@ def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO,
     try:
         while piece := raw.read(_PIECE):
             decoded.write(piece)
-        found = decoded.finish()
+        body = decoded.finish()
     except FetchError as error:
         decoded.close()
         if isinstance(error, BadEncoding) and not decoded.size:
@@ -181,7 +200,7 @@ def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO,
         raw.close()
         raise Skipped("too-large") if isinstance(error, TooLarge) else RecordDamaged(str(error)) from error
     raw.close()
-    return found
+    return body
 
 
 def _spool(chunks: Iterable[bytes], codings: str, max_bytes: int, spool: Path) -> tuple[BinaryIO, int, Digest]:

@@ -27,7 +27,7 @@ from rehi.errors import (
     WrongType,
 )
 from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
-from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_visit
+from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_soonest
 from rehi.model.host import Probe
 from rehi.model.http import MISSING, NOT_MODIFIED, OVERLOADED, PARTIAL, PERMANENT_REDIRECTS, REDIRECTS
 from rehi.model.problem import Problem, Stage
@@ -144,7 +144,7 @@ class Judge:
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
         same = answer.digest == task.digest
-        wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type)
+        wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type or task.promised_type)
         return self._came(
             item,
             answer,
@@ -215,7 +215,7 @@ class Judge:
         )
         plan = self._plan(
             sighting,
-            policy=task.policy,
+            policies=task.policies,
             weight=task.weight,
             history=task.history,
             host_history=self._histories.get(host_id, item.lease.history),
@@ -245,14 +245,14 @@ class Judge:
         self,
         sighting: Sighting,
         *,
-        policy: str = "",
+        policies: Sequence[str] = (),
         weight: float = 1.0,
         history: bytes = b"",
         host_history: bytes = b"",
     ) -> Plan:
-        return plan_visit(
+        return plan_soonest(
             sighting,
-            policy=policy or self.settings.revisit.policy,
+            policies=[policy or self.settings.revisit.policy for policy in policies or ("",)],
             history=history,
             host_history=host_history,
             weight=weight,

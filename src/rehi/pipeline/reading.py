@@ -73,9 +73,9 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     return outcomes
 
 
-def make_reading(archive: Archive, task: ReadTask, work: WorkSettings) -> tuple[Reading, Understanding]:
+def make_reading(archive: Archive, task: ReadTask, plan: ReadingPlan) -> tuple[Reading, Understanding]:
     """Return what is read from a version's bytes, and what is understood of it; its links are as they are written."""
-    began = process_time()
+    began, work = process_time(), plan.work
     with archive.open_body(task.body) as body:
         document = read_bytes(
             body, name=file_name(task.url), media_type=task.media_type, size=task.size, max_text=work.max_text
@@ -86,7 +86,7 @@ def make_reading(archive: Archive, task: ReadTask, work: WorkSettings) -> tuple[
         document=document,
         facets=understanding.facets,
         failures=understanding.failures,
-        recipe=current_recipe(work, understanding.failures),
+        recipe=current_recipe(work, understanding.failures) if understanding.failures else plan.recipe,
         seconds=(("extract", extracted - began), ("enrich", process_time() - extracted)),
     )
     return reading, understanding
@@ -94,12 +94,12 @@ def make_reading(archive: Archive, task: ReadTask, work: WorkSettings) -> tuple[
 
 def read_document(plan: ReadingPlan, task: ReadTask, at: datetime) -> tuple[Reading, ReadDocument]:
     """Return what is read from a version's bytes for somebody who asks, and what is to be kept of it."""
-    reading, understanding = make_reading(plan.open_archive(), task, plan.work)
+    reading, understanding = make_reading(plan.open_archive(), task, plan)
     return reading, _pack(plan, task, reading, understanding, at)
 
 
 def _read(archive: Archive, plan: ReadingPlan, task: ReadTask, at: datetime) -> ReadDocument:
-    return _pack(plan, task, *make_reading(archive, task, plan.work), at)
+    return _pack(plan, task, *make_reading(archive, task, plan), at)
 
 
 def _pack(

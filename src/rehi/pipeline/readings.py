@@ -44,6 +44,9 @@ class Readings:
         self._plan = ReadingPlan(
             open_archive=rooms.open_archive, worker=rooms.derived.worker, work=work, recipe=current_recipe(work)
         )
+        plain = work.model_copy(update={"enrich": False})
+        self._plain_plan = replace(self._plan, work=plain, recipe=current_recipe(plain))
+        self._plain: dict[int, RehiError] = {}  # versions that are read without facets, and what these have done
         self._reading: dict[Future[Outcomes], Parcel] = {}
         self._done: deque[Future[Outcomes]] = deque()  # filled by the executor's thread
         self._duplicates: defaultdict[ReadingKey, list[ReadTask]] = defaultdict(list)  # wait for one that is being read
@@ -138,7 +141,8 @@ class Readings:
         return ReadingKey(task.blob_id, self._plan.recipe, hint_of(task.url, task.media_type))
 
     def _submit(self, parcel: Parcel, now: datetime) -> None:
-        future = self._rooms.executor.submit(read_documents, self._plan, parcel, now)
+        plan = self._plain_plan if parcel[0].version_id in self._plain else self._plan
+        future = self._rooms.executor.submit(read_documents, plan, parcel, now)
         self._reading[future] = parcel
         future.add_done_callback(self._arrive)
 
@@ -184,7 +188,11 @@ class Readings:
                 for task in parcel:
                     self._submit((task,), now)
                 return []
-            outcomes = [error]
+            if self._may_be_a_facet(parcel[0], error):
+                self._plain[parcel[0].version_id] = error
+                self._submit(parcel, now)
+                return []
+            outcomes = [self._plain.pop(parcel[0].version_id, error)]
         except Exception as fault:  # of ours or of a library: one document's problem, never the loop's
             outcomes = [ReaderCrashed(f"{type(fault).__name__}: {fault}")] * len(parcel)
         return [
@@ -193,14 +201,20 @@ class Readings:
             for result in self._results_of(task, outcome, now)
         ]
 
+    def _may_be_a_facet(self, task: ReadTask, error: RehiError) -> bool:
+        """Whether a document that ended its process for the last time may be read without facets: the text is worth that."""
+        return self._plan.work.enrich and task.version_id not in self._plain and not _is_retried(task, error)
+
     def _results_of(self, task: ReadTask, outcome: ReadDocument | RehiError, now: datetime) -> list[ReadResult]:
         """What a document came to, and all exact duplicates of it that have waited."""
         key = self._key(task)
         tasks = [task, *self._duplicates.pop(key, ())]
         if isinstance(outcome, RehiError):
+            self._plain.pop(task.version_id, None)
             return [_failure(one, outcome, now) for one in tasks]
         reading = to_new_reading(outcome, key, self._rooms.derived)
-        results = [ReadResult(task=one, reading=reading, problem=_remark(one, outcome, now)) for one in tasks]
+        error = self._plain.pop(task.version_id, None) or _failed_facets(outcome)
+        results = [ReadResult(task=one, reading=reading, problem=_remark(one, error, now)) for one in tasks]
         return [replace(results[0], seconds=outcome.seconds), *results[1:]]
 
 
@@ -227,12 +241,19 @@ def to_new_reading(document: ReadDocument, key: ReadingKey, derived: DerivedFile
     )
 
 
-def _remark(task: ReadTask, document: ReadDocument, now: datetime) -> Problem | None:
-    """Return the problem that facets of a document failed, if any did."""
+def _failed_facets(document: ReadDocument) -> RehiError | None:
+    """Return the error that facets of a document failed, if any did."""
     if not document.failures:
         return None
-    error = FacetFailed("; ".join(f"{name}: {why}" for name, why in document.failures.items()))
-    return Problem.of(error, stage=Stage.ENRICH, subject=task.url, at=now)
+    return FacetFailed("; ".join(f"{name}: {why}" for name, why in document.failures.items()))
+
+
+def _remark(task: ReadTask, error: RehiError | None, now: datetime) -> Problem | None:
+    """Return the problem that not all is known of a document that was read."""
+    if error is None:
+        return None
+    problem = Problem.of(error, stage=Stage.ENRICH, subject=task.url, at=now)
+    return replace(problem, next_step=Disposition.QUARANTINE)
 
 
 def _parcels(tasks: Sequence[ReadTask], most: int, *, workers: int) -> Iterator[Parcel]:
@@ -250,9 +271,13 @@ def _parcels(tasks: Sequence[ReadTask], most: int, *, workers: int) -> Iterator[
         yield tuple(parcel)
 
 
+def _is_retried(task: ReadTask, error: RehiError) -> bool:
+    return error.disposition is Disposition.RETRY and task.claim.attempts + 1 < ATTEMPTS
+
+
 def _failure(task: ReadTask, error: RehiError, now: datetime) -> ReadResult:
     """What an error asks for: another try, a place on the problems list, or nothing; too many tries end there too."""
-    if error.disposition is Disposition.RETRY and task.claim.attempts + 1 < ATTEMPTS:
+    if _is_retried(task, error):
         return ReadResult(task=task, retry=True)
     if error.disposition is Disposition.SKIP:
         return ReadResult(task=task, code=error.code)

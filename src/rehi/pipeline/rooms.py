@@ -7,10 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rehi.archive import Archive, DerivedFiles
 from rehi.ports import Catalogue, Executor, Graph
 from rehi.settings import Settings
+
+if TYPE_CHECKING:
+    from rehi.pipeline.discovery import Discovery
 
 BATCH = 200  # visits or readings per transaction
 BATCH_BYTES = 16_000_000  # of bodies in a batch: what waits to be kept lies in memory
@@ -34,6 +38,7 @@ class Rooms:
     executor: Executor
     open_archive: Callable[[], Archive]  # for other processes; pickles
     spool: Path  # for bodies that are too large for memory
+    discovery: Discovery
 
     @property
     def writes_graph(self) -> bool:
@@ -47,3 +52,5 @@ class Progress:
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    reading: str = ""  # the source that is being read
+    reading_share: float = 0.0  # of it, that is done

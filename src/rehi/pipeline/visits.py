@@ -135,7 +135,7 @@ class Visits:
                     left_alone.add(lease.host_id)
                     self._courtesy.forget(lease.host_id)
         if left_alone:
-            self._fetcher.abort(lambda errand: errand.lease.host_id in left_alone)
+            self._fetcher.abort(lambda request: request.lease.host_id in left_alone)
 
     def _rests_only(self, now: datetime) -> bool:
         """Whether some host is just resting between two requests, so that it is worth waiting for."""
@@ -148,48 +148,48 @@ class Visits:
     def visit(self) -> bool:
         """Set out to the hosts whose turn it is, and take in what has come."""
         now = self._clock()
-        for errand in self._agenda.ready(now, limit=self._settings.connections - self._fetcher.in_flight):
-            self._set_out(errand, now)
-        for errand, visit in self._fetcher.poll(self._patience(now)):
-            self._arrive(errand, visit, self._clock())
+        for request in self._agenda.ready(now, limit=self._settings.connections - self._fetcher.in_flight):
+            self._set_out(request, now)
+        for request, visit in self._fetcher.poll(self._patience(now)):
+            self._arrive(request, visit, self._clock())
         return False
 
-    def _set_out(self, errand: PlannedRequest, now: datetime) -> None:
-        lease, task = errand.lease, errand.task
-        if errand.purpose is Purpose.ROBOTS:
-            self._fetcher.submit(errand, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
+    def _set_out(self, request: PlannedRequest, now: datetime) -> None:
+        lease, task = request.lease, request.task
+        if request.purpose is Purpose.ROBOTS:
+            self._fetcher.submit(request, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
         elif task is None:
-            url = probe_url(lease.origin, now=now) if errand.purpose is Purpose.PROBE else front_url(lease.origin)
+            url = probe_url(lease.origin, now=now) if request.purpose is Purpose.PROBE else front_url(lease.origin)
             if self._courtesy.rules[lease.host_id].allows(url):
-                self._fetcher.submit(errand, url, cut_at=PROBE_BYTES + 1)  # one more, so that a longer page shows
+                self._fetcher.submit(request, url, cut_at=PROBE_BYTES + 1)  # one more, so that a longer page shows
             else:
-                self._agenda.done(errand, now=now, seconds=None)
+                self._agenda.done(request, now=now, seconds=None)
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             known = task.by_reference or (task.body is not None and self._rooms.archive.holds(task.body))
             self._fetcher.submit(
-                errand, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
+                request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
         else:
             denied = RobotsDenied(f"robots.txt of {lease.origin} forbids it")
-            self._finish(errand, task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied))
-            self._agenda.done(errand, now=now, seconds=None)
+            self._finish(request, task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied))
+            self._agenda.done(request, now=now, seconds=None)
 
-    def _arrive(self, errand: PlannedRequest, visit: Visit, now: datetime) -> None:
-        lease = errand.lease
+    def _arrive(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
+        lease = request.lease
         address = visit.answer.address if visit.answer else ""
-        if errand.task is not None:
-            self._finish(errand, errand.task, visit)
+        if request.task is not None:
+            self._finish(request, request.task, visit)
             self._courtesy.react(lease, visit, now)
-        elif errand.purpose is Purpose.ROBOTS:
-            self._learn_rules(errand, visit, now)
+        elif request.purpose is Purpose.ROBOTS:
+            self._learn_rules(request, visit, now)
         else:
-            self._learn_errors(errand, visit, now)
+            self._learn_errors(request, visit, now)
             self._courtesy.react(lease, visit, now)
         if self._agenda.note_address(lease, address, shared=self._shares_pace(address), now=now):
-            self._agenda.done(errand, now=now, seconds=visit.seconds)
+            self._agenda.done(request, now=now, seconds=visit.seconds)
 
-    def _learn_rules(self, errand: PlannedRequest, visit: Visit, now: datetime) -> None:
-        lease = errand.lease
+    def _learn_rules(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
+        lease = request.lease
         robots = read_robots(visit, now, before=lease.robots)
         rules = self._courtesy.learn_rules(lease, robots, now)
         self._profiles.append(HostProfile(host_id=lease.host_id, robots=robots))
@@ -198,25 +198,25 @@ class Visits:
             error = reason if isinstance(reason, HOST_FAILURES) else HostDeferred(f"robots.txt can't be had: {reason}")
             first = lease.tasks[0]
             failed = Visit(url=first.url, started_at=visit.started_at, seconds=visit.seconds, error=error)
-            self._finish(errand, first, failed)
+            self._finish(request, first, failed)
             self._courtesy.wait_for_rules(lease, robots, visit, why=str(error), now=now)
 
-    def _learn_errors(self, errand: PlannedRequest, visit: Visit, now: datetime) -> None:
+    def _learn_errors(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
         """What the host shows for what it doesn't have; if that pretends to be a page, its front page is looked at too."""
-        lease = errand.lease
+        lease = request.lease
         probe = self._courtesy.probes.get(lease.host_id)
-        if errand.purpose is Purpose.PROBE:
+        if request.purpose is Purpose.PROBE:
             probe = read_probe(visit, now=now)
-            if probe.likeness:
+            if probe.fingerprint:
                 self._agenda.ask_first(lease, Purpose.FRONT)
         elif is_app_shell(visit, probe=probe) and probe is not None:
-            probe = replace(probe, likeness=b"")
+            probe = replace(probe, fingerprint=b"")
         if probe is not None:
             self._courtesy.probes[lease.host_id] = probe
             self._profiles.append(HostProfile(host_id=lease.host_id, probe=probe))
 
-    def _finish(self, errand: PlannedRequest, task: VisitTask, visit: Visit) -> None:
-        self._finished.append(Finished(task, visit, errand.lease, self._courtesy.probes.get(errand.lease.host_id)))
+    def _finish(self, request: PlannedRequest, task: VisitTask, visit: Visit) -> None:
+        self._finished.append(Finished(task, visit, request.lease, self._courtesy.probes.get(request.lease.host_id)))
         self._finished_bytes += visit.answer.size if visit.answer else 0
 
     def _shares_pace(self, address: str) -> bool:

@@ -10,10 +10,10 @@ from rehi.model.host import HostOrders
 from rehi.model.resource import (
     LoopMarks,
     LoopMember,
-    Past,
     RedirectChange,
     Redirects,
     ResourceChange,
+    ResourcePast,
     ResourceState,
 )
 from rehi.model.update import Load
@@ -29,7 +29,7 @@ class VisitRules(Protocol):
         """The outcome of visits that found the version before them still valid."""
 
     def apply_visits(
-        self, state: ResourceState, visits: Sequence[Visited], past: Past, /, *, now: datetime
+        self, state: ResourceState, visits: Sequence[Visited], past: ResourcePast, /, *, now: datetime
     ) -> ResourceChange:
         """Return what visits to a resource make of it. The past is given if one lies before its newest visit."""
 

@@ -27,8 +27,13 @@ class Outbox(Protocol):
         ttl: float,
         now: datetime,
         files: Collection[str] = (),
+        subjects: Collection[int] | None = None,
+        retake: bool = False,
     ) -> Sequence[Claim]:
         """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows.
+
+        Work on some subjects only, if they are given. With ``retake`` also what this worker has claimed before, as by a
+        process of it that is known to have ended.
 
         A subject of which a part is with somebody is left to them. Work on bytes is given to the worker in whose folder
         they lie, and to others only if the file is one of ``files``.
@@ -36,6 +41,9 @@ class Outbox(Protocol):
 
     def renew_claims(self, claims: Sequence[Claim], *, worker: str, ttl: float, now: datetime) -> Sequence[Claim]:
         """Keep claims for longer, and return those that are this worker's still."""
+
+    def finish(self, claims: Sequence[Claim]) -> None:
+        """Take work out of the outbox: it is done."""
 
     def waiting_files(self, *, worker: str, limit: int) -> Mapping[str, str]:
         """Return files with bytes that wait to be read and lie in the folders of other workers, with these workers' names."""

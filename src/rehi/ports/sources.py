@@ -1,41 +1,90 @@
-"""Sources: where resources come from."""
+"""Sources: where resources come from, and what each source says of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from rehi.model.claims import SourceClaims
 from rehi.model.problem import Problem
-from rehi.model.source import Source, SourceKind, SourceState
+from rehi.model.source import Finding, Source, SourceState
+from rehi.model.work import Claim
 
 
 class Sources(Protocol):
-    """Where resources come from."""
+    """Sources, how far each has been read, and their findings."""
 
-    def add_source(self, *, kind: SourceKind, name: str, location: str, size: int, now: datetime) -> Source:
-        """Enter a source; the same location gives the same source again."""
+    def add_source(self, *, kind: str, name: str, location: str, size: int, worker: str = "", now: datetime) -> Source:
+        """Enter a source; the same location and name give the same source again."""
+
+    def start_source(self, source_id: int, *, anew: bool = False, now: datetime) -> Source:
+        """Put a source's discovery into the outbox, unless it is done; ``anew`` also then, from its beginning.
+
+        What lies in a file is left to the worker on whose machine that is.
+        """
 
     def take_in(
         self,
         source: Source,
-        urls: Sequence[str],
+        findings: Sequence[Finding],
         *,
-        position: int,
+        cursor: bytes,
+        share: float = 0.0,
         counts: Mapping[str, float],
         problems: Sequence[Problem] = (),
         now: datetime,
     ) -> int:
-        """Store a batch of found URLs, due now, with the new position and the counts to add; the rows that are new."""
+        """Store a batch of findings with the new cursor and the counts to add, and return how many resources are new.
 
-    def mark_source(self, source_id: int, state: SourceState, *, position: int | None = None) -> None:
+        New resources are due now. Each is a resource of this source from now on, whoever named it before, and what the
+        source claims of it now replaces what it claimed before.
+        """
+
+    def follow_links(self, origins: Mapping[int, Sequence[Finding]], *, source_id: int, now: datetime) -> int:
+        """Store what documents link to as findings of their source, one step further from where it began than they are.
+
+        Resources that the source has already stay as near as they were. Returns how many resources are new.
+        """
+
+    def set_kind(self, source_id: int, kind: str) -> None:
+        """Say of which kind a source is, now that it was recognised."""
+
+    def mark_source(self, source_id: int, state: SourceState) -> None:
         """Say how far a source has come."""
+
+    def suspend(
+        self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
+    ) -> None:
+        """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done.
+
+        A visit that began at ``since`` or later will do. If there is none yet, the URL is due now, or when its own
+        schedule says so.
+        """
+
+    def wake_sources(self) -> int:
+        """Put sources into the outbox whose awaited URL has been visited since then; how many that are.
+
+        Whoever has the bytes in a folder of its own does the work.
+        """
 
     def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
         """Say when the source's resources are to be visited again, and how much they matter."""
+
+    def set_follow(self, source_id: int, follow: str) -> None:
+        """Say which links of the source's documents become resources, those that were read before too.
+
+        Their links wait in the outbox to be looked at. NotFound if there is no such source.
+        """
 
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""
 
     def sources(self) -> Sequence[Source]:
         """All sources, the newest first."""
+
+    def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
+        """What each of its sources says of a resource, the first one first."""
+
+    def followed(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, str, int]]]:
+        """Those of the resources whose links are followed: by resource, its sources with their rules and its depth there."""

@@ -35,7 +35,7 @@ HEADERS = {
 
 
 def create_app(house: House, service: Service) -> Starlette:
-    """The whole of what is answered over HTTP."""
+    """Return the application that answers everything over HTTP."""
     static = StaticFiles(directory=Path(__file__).parent / "static")
     gate = Gate(house.settings)
     app = Starlette(
@@ -54,7 +54,7 @@ class GateMiddleware:
         self._app, self._gate = app, gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -76,7 +76,7 @@ class GateMiddleware:
 
 
 async def _explain(request: Request, error: Exception) -> Response:
-    """Every failure is one clear sentence: a page for people, JSON for programs."""
+    """Return a failure as one clear sentence: a page for people, JSON for programs."""
     problem, headers = describe_problem(request, error), headers_of(error)
     if "text/html" not in request.headers.get("accept", ""):
         return problem_answer(problem, headers)

@@ -12,7 +12,7 @@ from rehi.serve.rendering import house_of, render
 
 
 def show_archive(request: Request) -> Response:
-    """The archive in numbers and pictures."""
+    """Show the archive in numbers and pictures."""
     house = house_of(request)
     stats = get_archive_stats(house, limit=SHOWN)
     values = {

@@ -12,7 +12,7 @@ class Compression(GZipMiddleware):
     """What is replayed has its own length, ranges and a strong tag, which hold for the bytes as they are."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Answer one request."""
         if scope["type"] == "http" and is_replay(scope):
             await self.app(scope, receive, send)
         else:

@@ -33,7 +33,7 @@ class DiffBar:
 
 
 def draw_bar(tally: DiffCounts) -> list[DiffBar]:
-    """What is different, side by side; nothing that is there is too thin to be seen."""
+    """Return the parts of a bar that shows what is different; nothing that is there is too thin to be seen."""
     parts = [("added", tally.added), ("changed", tally.changed), ("removed", tally.removed)]
     there = [(part, count) for part, count in parts if count]
     least = 2.0
@@ -55,7 +55,7 @@ def show_diff(
     names: bool = False,
     blame: bool = False,
 ) -> Response:
-    """The difference, with a form to choose other versions."""
+    """Show the difference, with a form to choose other versions."""
     if not url.strip():
         return render(request, "diff.html", {"url": "", "diff": None})
     house = house_of(request)
@@ -78,13 +78,13 @@ def show_diff(
 
 
 def _offered(versions: list[Version], diff: VersionDiff) -> list[Version]:
-    """The newest versions, and the two that are compared, the newest first."""
+    """Return the newest versions, and the two that are compared, the newest first."""
     chosen = {diff.old.number, diff.new.number}
     newest = {version.number for version in versions[-OFFERED:]}
     return [version for version in reversed(versions) if version.number in chosen | newest]
 
 
 def show_names(request: Request, url: str, old: str, new: str) -> Response:
-    """The names that appeared or vanished; the page of the difference fetches it, since it takes a moment."""
+    """Show the names that appeared or vanished; the page of the difference fetches it, since it takes a moment."""
     names, notes = get_name_diff(house_of(request), url=url, old=old, new=new)
     return render(request, "diff_names.html", {"url": url, "names": names, "notes": notes})

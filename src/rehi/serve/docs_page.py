@@ -11,6 +11,6 @@ from rehi.serve.rendering import render
 
 
 def show_docs(request: Request) -> Response:
-    """All that can be asked, on one page."""
+    """Show all that can be asked, on one page."""
     values = {"about": ABOUT, "groups": list_entries(), "types": list_types(), "problems": list_problem_kinds()}
     return render(request, "docs.html", values)

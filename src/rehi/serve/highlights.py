@@ -19,7 +19,7 @@ class TextSpan:
 
 
 def mark_names(text: str, mentions: Sequence[Mention]) -> list[TextSpan]:
-    """The text in order; spans together are the text."""
+    """Return the spans of a text in order, with the names marked; together they are the text."""
     spans: list[TextSpan] = []
     at = 0
     for mention in mentions:

@@ -36,14 +36,14 @@ class Day:
 
 @dataclass(slots=True)
 class Year:
-    """A line of the picture."""
+    """A year with captures: a line of the picture."""
 
     year: int
     days: dict[int, Day] = field(default_factory=dict)
 
 
 def draw_years(mementos: Iterable[Memento]) -> list[Year]:
-    """The years of which something is kept, the newest first; memory grows with days and not with captures."""
+    """Return the years of which something is kept, the newest first; memory grows with days and not with captures."""
     years: dict[int, Year] = {}
     for memento in mementos:
         capture = memento.capture

@@ -26,7 +26,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldingBar:
-    """One type or host."""
+    """A bar of the picture: one media type or one host."""
 
     row: Holding
     label: str
@@ -34,7 +34,7 @@ class HoldingBar:
 
 
 def draw_bars(rows: Sequence[Holding]) -> list[HoldingBar]:
-    """A bar for each, as long as its logical bytes."""
+    """Return a bar for each row, as long as its logical bytes."""
     longest = max((row.logical for row in rows), default=0) or 1
     return [HoldingBar(row=row, label=_label(row), segments=_segments(row, WIDTH / longest)) for row in rows]
 

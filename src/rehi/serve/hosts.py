@@ -26,7 +26,7 @@ _TEXTS = ("hours", "why")  # orders that an empty field takes back as it is; the
 
 
 def show_hosts(request: Request, like: str, limit: int, offset: int) -> Response:
-    """All hosts, those in trouble first."""
+    """Show all hosts, those in trouble first."""
     catalogue, page = house_of(request).catalogue, Page(limit=limit, offset=offset)
     pictured, total = catalogue.hosts(like, Page(limit=PICTURED))
     last = offset + limit
@@ -43,7 +43,7 @@ def show_hosts(request: Request, like: str, limit: int, offset: int) -> Response
 
 
 def _count_states(rows: Iterable[HostRow]) -> list[tuple[str, int]]:
-    """How many hosts fare how, the most frequent first."""
+    """Return how many hosts fare how, the most frequent first."""
     return Counter(map(_word, rows)).most_common()
 
 
@@ -58,12 +58,12 @@ def _word(row: HostRow) -> str:
 
 
 def show_host(request: Request, name: str) -> Response:
-    """All that is known of one host, with the forms that order something for it."""
+    """Show all that is known of one host, with the forms that order something for it."""
     return render(request, "host.html", {"name": name, "reports": report_hosts(house_of(request), name)})
 
 
 async def order_form(request: Request, *, name: HostName) -> Response:
-    """The forms of a host's page: the switch, or the pace; an empty field takes an order back."""
+    """Take the forms of a host's page, for the switch or the pace; an empty field takes an order back."""
     pairs = await read_fields(request)
     fields = [(what, text.strip() or ("" if what in _TEXTS else "0")) for what, text in pairs]
     orders = check_fields(fields, read_signature(set_orders))

@@ -41,6 +41,9 @@ PAGES: tuple[SitePage, ...] = (
         "POST /sources/{source_id}/policy", "rehi.serve.pages:set_policy", like="rehi.operations.revisit:set_policy"
     ),
     SitePage("POST /sources/{source_id}/keep", "rehi.serve.pages:set_keep", like="rehi.operations.retention:set_keep"),
+    SitePage(
+        "POST /sources/{source_id}/follow", "rehi.serve.pages:set_follow", like="rehi.operations.sources:set_follow"
+    ),
     SitePage("GET /documents", "rehi.serve.pages:show_documents", like="rehi.operations.documents:list_documents"),
     SitePage(
         "GET /documents/{document_id}", "rehi.serve.pages:show_document", like="rehi.operations.documents:get_document"

@@ -22,6 +22,7 @@ from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.readings import choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
+from rehi.operations.sources import kind_in_words, order_follow, unit_of
 from rehi.operations.status import count_outdated
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE
@@ -39,6 +40,7 @@ def show_overview(request: Request) -> Response:
         "totals": catalogue.totals(now=utc_now()),
         "sources": catalogue.sources(),
         "status": request.app.state.service.status,
+        "kind_in_words": kind_in_words,
     }
     return render(request, "overview.html", values)
 
@@ -61,6 +63,12 @@ def set_keep(request: Request, source_id: int, keep: str) -> Response:
     return _back_to_source(source_id)
 
 
+def set_follow(request: Request, source_id: int, follow: str) -> Response:
+    """The form for which links are followed."""
+    order_follow(house_of(request), source_id, follow)
+    return _back_to_source(source_id)
+
+
 def _back_to_source(source_id: int) -> Response:
     return RedirectResponse(f"/sources/{source_id}", status_code=303)
 
@@ -73,6 +81,8 @@ def show_source(request: Request, source_id: int) -> Response:
     seconds = {what.partition(":")[2]: n for what, n in row.counts.items() if what.startswith("seconds:")}
     values = {
         "source": row,
+        "kind": kind_in_words(row),
+        "unit": unit_of(row),
         "rejected": _ranked(rejected),
         "seconds": _ranked(seconds),
         "priority": priority_of(row),
@@ -114,6 +124,7 @@ def show_document(request: Request, document_id: int) -> Response:
         "row": details.document,
         "versions": details.versions,
         "names": details.names,
+        "sources": details.sources,
         "parts": details.parts,
         "tables": details.tables,
         **shown,

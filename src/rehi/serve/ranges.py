@@ -46,7 +46,7 @@ class CarefulStream(StreamingResponse):
 def answer_with(
     request: Request, open_body: Callable[[], BinaryIO], *, size: int, tag: str, headers: dict[str, str], status: int
 ) -> Response:
-    """A body, a part of it, its headers alone, or that it is still the same."""
+    """Answer with a body, a part of it, its headers alone, or that it is still the same."""
     shared = {**headers, "etag": tag, "accept-ranges": "bytes"}
     if status == 200 and _is_known(request, tag):
         unsent = {name: value for name, value in shared.items() if name != "content-type"}
@@ -92,7 +92,7 @@ def _is_known(request: Request, tag: str) -> bool:
 
 
 def _part(request: Request, size: int, tag: str) -> tuple[int, int] | None:
-    """The first byte and the one after the last of a single range; None for everything, also if it can't be read."""
+    """Return the first byte and the one after the last of a single range; None for everything, also if it can't be read."""
     given = request.headers.get("range", "")
     match = _RANGE.fullmatch(given)
     if match is None or not (match[1] or match[2]) or request.headers.get("if-range", tag).strip() != tag:

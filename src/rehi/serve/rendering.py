@@ -25,6 +25,7 @@ def _environment() -> Environment:
     )
     environment.filters["number"] = lambda value: f"{value:,}".replace(",", " ")
     environment.filters["bytes"] = _bytes
+    environment.filters["span"] = _span
     environment.globals.update(
         version=__version__, stages=list(Stage), kinds=list(load_all("entity_kind").values()), web_path=web_path
     )
@@ -37,6 +38,14 @@ def _bytes(value: float) -> str:
             return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} TB"
+
+
+def _span(seconds: float) -> str:
+    """Return a length of time in the largest unit of which it holds at least one."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} seconds"
 
 
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:

@@ -82,7 +82,7 @@ def _chunks(first: bytes, answer: QueryAnswer) -> Iterator[bytes]:
 
 
 def show_sparql(request: Request, query: str) -> Response:
-    """The query page, with the answer if there is a query."""
+    """Show the query page, with the answer if there is a query."""
     values: dict[str, Any] = {"text": query or EXAMPLES[0][1], "examples": EXAMPLES, "answer": None, "error": ""}
     if query:
         try:

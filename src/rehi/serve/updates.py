@@ -21,7 +21,7 @@ PICTURED = 40  # updates in the picture, the newest of those on the page
 
 
 def show_updates(request: Request, limit: int, offset: int) -> Response:
-    """The running update with its numbers, the picture, and the table."""
+    """Show the running update with its numbers, the picture, and the table."""
     house, now = house_of(request), utc_now()
     listed = list_updates(house, limit=limit, offset=offset)
     values = {
@@ -42,7 +42,7 @@ def _took(row: Update, now: datetime) -> str:
 
 
 async def update_form(request: Request) -> Response:
-    """The buttons: everything, or one source, host or page."""
+    """Take the buttons that start an update of everything, or of one source, host or page."""
     fields = [(name, text) for name, text in await read_fields(request) if text.strip()]
     parameters = check_fields(fields, read_signature(start_update))
     await run_in_threadpool(start_update, house_of(request), **parameters)

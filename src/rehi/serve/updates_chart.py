@@ -24,7 +24,7 @@ class ColumnPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One update."""
+    """A column of the picture: one update."""
 
     update_id: int
     x: float
@@ -34,7 +34,7 @@ class Column:
 
 
 def draw_columns(updates: Sequence[Update]) -> list[Column]:
-    """Columns in the order of time, from updates of which the newest comes first; those without visits are left out."""
+    """Return columns in the order of time, from updates the newest first; those without visits are left out."""
     shown = [row for row in reversed(updates) if _total(row)]
     tallest = max(map(_total, shown), default=1)
     return [

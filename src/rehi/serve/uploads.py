@@ -45,7 +45,7 @@ async def add_source(request: Request) -> Source:
 
 
 async def upload_form(request: Request) -> Response:
-    """The upload form: the source's page next, or the sentence that says why not."""
+    """Take the upload form, and show the source's page next, or the sentence that says why not."""
     if not _is_form(request):
         raise HTTPException(415, "send the file as multipart/form-data")
     source = await _receive(request)

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Literal, TypeVar
 
-from rehi.model.source import Finding, Found, Malformed, Rejected
+from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
+from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
+from rehi.sources.line_source import discover_lines
 from rehi.sources.media import Promise, promise_of_type, promise_of_url
 from rehi.sources.urls import decode_url, is_robots, is_visitable, normalise
 
@@ -37,6 +38,7 @@ _SCHEME = Rejected("scheme")
 _ROBOTS = Rejected("robots")
 _STATUS = Rejected("status")
 _TYPE = Rejected("type")
+_HEADER = Rejected("header")  # the first line of an ARC file, with which some logs begin
 
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _STAMPS = frozenset((b"0000-00-00T00:00:00.000Z", b"0000-00-00T00:00:00Z", b"0" * 17, b"0" * 14))
@@ -95,14 +97,37 @@ _answers = _Memory(_answer_of)
 _promises = _Memory(_promise_of)
 
 
-def read_crawl_log(lines: Iterable[bytes], *, start: int = 0) -> Iterator[Finding]:
-    """One finding for each line after the first ``start``, which are passed over."""
-    for number, line in enumerate(islice(lines, start, None), start + 1):
+class CrawlLog:
+    """The kind of source that is a crawl log."""
+
+    title = "crawl log"
+    unit = "lines"
+
+    def recognise(self, sample: SourceSample) -> Recognition:
+        """Return how many of the first lines are a log's; a single one is enough, since nothing else looks like it."""
+        logged = sum(is_crawl_log_line(line) for line in sample.lines)
+        if not logged:
+            return NOT_AT_ALL
+        return Recognition(0.5 + 0.5 * logged / len(sample.lines), "a crawl log")
+
+    def discover(self, source: Source, cursor: bytes, fetch: Fetch) -> Iterator[Discovered]:
+        """Yield an entry for each line after those that the cursor counts."""
+        return discover_lines(source, cursor, fetch, read_crawl_log)
+
+
+KIND = CrawlLog()
+
+
+def read_crawl_log(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
+    """Yield an entry for each line; ``before`` is the number of lines that came before them."""
+    for number, line in enumerate(lines, before + 1):
         try:
             yield _judge(_split(line))
         except _Unclear as unclear:
             if is_blank(line):
                 yield BLANK
+            elif line.removeprefix(BOM).startswith(b"filedesc:"):
+                yield _HEADER
             else:
                 yield Malformed(number, shorten(line.removeprefix(BOM).strip()), str(unclear))
 
@@ -148,7 +173,7 @@ def _split_around_spaces(line: bytes) -> Columns:
     raise _Unclear("no discovery path in the fifth column")
 
 
-def _judge(columns: Columns) -> Finding:
+def _judge(columns: Columns) -> Entry:
     answer, uri, route, referrer, declared = columns
     if route == "speculative":
         return _SPECULATIVE
@@ -169,11 +194,11 @@ def _judge(columns: Columns) -> Finding:
     if answer == "none":
         return _STATUS
     if promise == "text" and answer == "good":
-        return Found(url)
-    return _TYPE if promise == "silent" or promise_of_url(url) == "silent" else Found(url)
+        return Finding(url)
+    return _TYPE if promise == "silent" or promise_of_url(url) == "silent" else Finding(url)
 
 
-def _judge_referrer(referrer: bytes) -> Finding:
+def _judge_referrer(referrer: bytes) -> Entry:
     if referrer[:4] == b"dns:":
         return _DNS
     url = normalise(decode_url(referrer))
@@ -183,4 +208,4 @@ def _judge_referrer(referrer: bytes) -> Finding:
         return _SCHEME
     if is_robots(url):
         return _ROBOTS
-    return _TYPE if promise_of_url(url) == "silent" else Found(url)
+    return _TYPE if promise_of_url(url) == "silent" else Finding(url)

@@ -1,86 +1,111 @@
-"""The intake: a source's findings, batch by batch, into the catalogue."""
+"""The intake: a source's entries, batch by batch, into the catalogue."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from rehi.errors import Disposition, SourceError
+from rehi.errors import Disposition, RecordDamaged
+from rehi.model.captured import CapturedVisit
+from rehi.model.claims import NO_CLAIMS
 from rehi.model.problem import Problem, Stage
-from rehi.model.source import Finding, Found, Malformed, Rejected, Source
+from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.ports import Sources
+from rehi.sources.kind import Discovered
 
-BATCH = 20_000  # lines; larger ones were no faster and cost memory
-MALFORMED_KEPT = 100  # lines of one source that are shown one by one; all are counted
+PROBLEMS_SHOWN = 100  # entries of one source that are shown one by one; all are counted
+RECENT = 200_000  # URLs, of which twice as many are remembered at most: some 60 MB
+LINE = "The line is not understood; the rest of the source was read."
+RECORD = "What the file holds besides was taken in. If you have another copy of the file, add that."
+
+# Keeps what was captured, and returns what there is to count and to complain of.
+Keep = Callable[[Sequence[CapturedVisit], datetime], tuple[Mapping[str, float], Sequence[Problem]]]
 
 
 def take_in(
     source: Source,
-    findings: Iterable[Finding],
+    batches: Iterable[Discovered],
     into: Sources,
     *,
     clock: Callable[[], datetime],
     cancelled: Callable[[], bool] = lambda: False,
-) -> Iterator[int]:
-    """Store findings from where the source stands; yields the position after each stored batch.
+    unit: str = "lines",
+    keep: Keep = lambda _captures, _now: ({}, ()),
+) -> Iterator[float]:
+    """Store batches of entries, each with its cursor in one transaction; yields the share of the source that is done.
 
-    When the source breaks off, what came before is stored and the error is raised after that.
+    What was captured is kept before that, so that after a kill in between it is only found to be on record.
     """
-    position, shown, began = source.position, int(source.counts.get("malformed", 0)), clock()
-    for lines, broken in _batches(findings):
-        malformed = [finding for finding in lines if type(finding) is Malformed]
-        urls = dict.fromkeys(finding.url for finding in lines if type(finding) is Found)
+    shown, began, recent = int(source.counts.get("malformed", 0)), clock(), RecentUrls()
+    for batch in batches:
+        malformed = [entry for entry in batch.entries if type(entry) is Malformed]
+        findings = [entry for entry in batch.entries if type(entry) is Finding]
+        captures = [entry.capture for entry in findings if entry.capture is not None]
         now = clock()
-        position += len(lines)
-        counts = {**_count(lines, malformed), "seconds:sources": (now - began).total_seconds()}
-        problems = [_problem(source, line, now) for line in malformed[: max(0, MALFORMED_KEPT - shown)]]
-        into.take_in(source, list(urls), position=position, counts=counts, problems=problems, now=now)
-        began, shown = now, shown + len(malformed)
-        yield position
-        if broken is not None:
-            raise broken
+        counts = _count(batch.entries, len(findings), len(malformed), unit)
+        problems = [_problem(source, entry, now, unit) for entry in malformed]
+        if captures:
+            kept, more = keep(captures, now)
+            counts |= {what: counts.get(what, 0.0) + n for what, n in kept.items()}
+            problems += more
+            findings = [entry for entry in findings if entry.capture is None]
+        findings = recent.without_repeats(findings)
+        counts["seconds:sources"] = (now - began).total_seconds()
+        into.take_in(
+            source,
+            findings,
+            cursor=batch.cursor,
+            share=batch.share,
+            counts=counts,
+            problems=problems[: max(0, PROBLEMS_SHOWN - shown)],
+            now=now,
+        )
+        began, shown = now, shown + len(problems)
+        yield batch.share
         if cancelled():
             return
 
 
-def _batches(findings: Iterable[Finding]) -> Iterator[tuple[Sequence[Finding], SourceError | None]]:
-    """Full batches, and the last one with the error that ended it."""
-    batch: list[Finding] = []
-    try:
-        for finding in findings:
-            batch.append(finding)
-            if len(batch) == BATCH:
-                yield batch, None
-                batch = []
-    except SourceError as error:
-        yield batch, error
-    else:
-        if batch:
-            yield batch, None
+class RecentUrls:
+    """The URLs that were stored last: a log names many again and again, and each is stored once in a while."""
+
+    def __init__(self, most: int = RECENT) -> None:
+        self._most = most
+        self._newer: set[str] = set()
+        self._older: set[str] = set()
+
+    def without_repeats(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings whose URLs were not stored lately, and all of which something is claimed."""
+        newer, older = self._newer, self._older
+        fresh = [one for one in findings if one[1] is not NO_CLAIMS or (one[0] not in newer and one[0] not in older)]
+        newer.update([one[0] for one in fresh])
+        if len(newer) > self._most:
+            self._newer, self._older = set(), newer
+        return fresh
 
 
-def _count(lines: Sequence[Finding], malformed: Sequence[Malformed]) -> dict[str, float]:
-    reasons = Counter(finding.reason for finding in lines if type(finding) is Rejected)
-    rejected = reasons.total()
+def _count(entries: Sequence[Entry], accepted: int, malformed: int, unit: str) -> dict[str, float]:
+    reasons = Counter(entry.reason for entry in entries if type(entry) is Rejected)
     counts = {
-        "lines": len(lines),
-        "accepted": len(lines) - rejected - len(malformed),
-        "rejected": rejected,
-        "malformed": len(malformed),
+        unit: len(entries),
+        "accepted": accepted,
+        "rejected": reasons.total(),
+        "malformed": malformed,
         **{f"rejected:{reason}": n for reason, n in reasons.items()},
     }
     return {what: float(n) for what, n in counts.items() if n}
 
 
-def _problem(source: Source, line: Malformed, now: datetime) -> Problem:
+def _problem(source: Source, entry: Malformed, now: datetime, unit: str) -> Problem:
+    of_lines = unit == "lines"
     return Problem(
         stage=Stage.SOURCES,
-        code="malformed-line",
-        subject=f"{source.name}:{line.line}",
-        message=f"{line.why}: {line.text}",
-        next_step=Disposition.SKIP,
-        advice="The line is not understood; the rest of the source was read.",
+        code="malformed-line" if of_lines else RecordDamaged.code,
+        subject=f"{source.name}:{entry.where}",
+        message=f"{entry.why}: {entry.text}" if entry.text else entry.why,
+        next_step=Disposition.SKIP if of_lines else RecordDamaged.disposition,
+        advice=LINE if of_lines else RECORD,
         first_at=now,
         last_at=now,
     )

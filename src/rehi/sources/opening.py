@@ -96,13 +96,19 @@ class Lines:
 @contextmanager
 def open_lines(path: Path) -> Iterator[Lines]:
     """Open a file and read its lines. What is wrong with it is one sentence in a SourceError."""
+    with open_file(path) as file:
+        yield Lines(file, path, path.stat().st_size)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading. What is wrong with it is one sentence in a SourceError."""
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise SourceError(f"{path} is a folder; name a file in it")
-        if not stat.S_ISREG(status.st_mode):  # to open a pipe could mean to wait for ever
+        if not stat.S_ISREG(mode):  # to open a pipe could mean to wait for ever
             raise SourceError(f"{path} is a device or a pipe; write its contents to a file first")
-        file = path.open("rb")
+        return path.open("rb")
     except FileNotFoundError as error:
         raise SourceError(f"there is no file {path}") from error
     except PermissionError as error:
@@ -111,5 +117,3 @@ def open_lines(path: Path) -> Iterator[Lines]:
         raise SourceError(f"{path} can't be opened: {error.strerror}") from error
     except ValueError as error:  # a NUL in the name
         raise SourceError(f"{str(path)!r} can't be the name of a file") from error
-    with file:
-        yield Lines(file, path, status.st_size)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
-from rehi.model.source import Finding, Found, Malformed, Rejected
+from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
+from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
+from rehi.sources.line_source import discover_lines
+from rehi.sources.markup import looks_like_document
 from rehi.sources.media import EXTENSIONS
 from rehi.sources.urls import decode_url, is_visitable, normalise
 
@@ -29,9 +31,33 @@ _QUOTES_OR_BLANKS = re.compile(r"[\s\"'<>]")
 _SEPARATORS = (re.compile(r"[\t,|\"'<>]+"), re.compile(r"[\t,;|\"'<>]+"))
 
 
-def read_url_list(lines: Iterable[bytes], *, start: int = 0) -> Iterator[Finding]:
-    """One finding for each line after the first ``start``, which are passed over."""
-    for number, line in enumerate(islice(lines, start, None), start + 1):
+_LEAST_SHARE = 0.2  # prose mentions a URL here and there; a list may have a heading and a few slips
+
+
+class UrlList:
+    """The kind of source that is a list of URLs."""
+
+    title = "list of URLs"
+    unit = "lines"
+
+    def recognise(self, sample: SourceSample) -> Recognition:
+        """Return how many of the first lines name a page; a document in a markup language is no list, whatever it names."""
+        if not sample.lines or looks_like_document(sample.start):
+            return NOT_AT_ALL
+        share = sum(map(is_url_line, sample.lines)) / len(sample.lines)
+        return Recognition(0.2 + 0.6 * share, "a list of URLs") if share >= _LEAST_SHARE else NOT_AT_ALL
+
+    def discover(self, source: Source, cursor: bytes, fetch: Fetch) -> Iterator[Discovered]:
+        """Yield an entry for each line after those that the cursor counts."""
+        return discover_lines(source, cursor, fetch, read_url_list)
+
+
+KIND = UrlList()
+
+
+def read_url_list(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
+    """Yield an entry for each line; ``before`` is the number of lines that came before them."""
+    for number, line in enumerate(lines, before + 1):
         if is_blank(line):
             yield BLANK
         elif len(line) > MAX_LINE:
@@ -42,14 +68,14 @@ def read_url_list(lines: Iterable[bytes], *, start: int = 0) -> Iterator[Finding
 
 def is_url_line(line: bytes) -> bool:
     """Whether a line names a page that can be visited."""
-    return len(line) <= MAX_LINE and isinstance(_judge(line), Found)
+    return len(line) <= MAX_LINE and isinstance(_judge(line), Finding)
 
 
-def _judge(line: bytes) -> Found | Rejected | None:
+def _judge(line: bytes) -> Finding | Rejected | None:
     text = decode_url(line.removeprefix(BOM).strip())
     url = _find(text)
     if url is not None:
-        return Found(url)
+        return Finding(url)
     if not _OTHER_SCHEME.match(text):
         return None
     return _DNS if text.startswith("dns:") else _SCHEME

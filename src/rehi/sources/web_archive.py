@@ -3,63 +3,42 @@
 from __future__ import annotations
 
 import re
-import zlib
 from pathlib import Path
 
-_LOOKED_AT = 65_536  # bytes
-_GZIP = b"\x1f\x8b"
-_FRAME = b"\x28\xb5\x2f\xfd"
+from rehi.errors import SourceError
+from rehi.sources.kind import NOT_AT_ALL, Recognition, SourceSample
+from rehi.sources.recognition import sample_file
+
 _DICTIONARY = b"\x5d\x2a\x4d\x18"  # only a .warc.zst begins with a dictionary of its own
-_BEGINS = re.compile(rb"[\r\n]*(?:WARC/\d|filedesc:|\S+ \S+ \d{14} \S+ \d+\r?\n)")
+_WARC = re.compile(rb"[\r\n]*WARC/\d")
+_ARC_FILE = re.compile(rb"[\r\n]*filedesc:\S* \S+ \d{12,14} \S+ \d+\r?\n\d+ \d+ [^\r\n]*\r?\n")
+_ARC_RECORD = re.compile(rb"[\r\n]*(?:filedesc:|\S+ \S+ \d{14} \S+ \d+\r?\n)")
 _NAMED = re.compile(r".+\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
 
 
-def holds_crawl(path: Path) -> bool:
-    """Whether a file begins as a web archive does."""
-    first = _first_bytes(path)
-    if first.startswith(_DICTIONARY):
-        return True
-    return _BEGINS.match(_unpack(first)) is not None
+def recognise_archive(sample: SourceSample) -> Recognition:
+    """Return how sure it is that this is a web archive.
 
-
-def is_named_so(path: Path) -> bool:
-    """Whether a file that has something in it is called as web archives are; its beginning may be damaged."""
-    return _NAMED.fullmatch(path.name) is not None and bool(_first_bytes(path))
+    An ARC file says its version below its first line. A crawl log may begin with that first line, too, and has none.
+    """
+    if sample.first.startswith(_DICTIONARY) or _WARC.match(sample.start):
+        return Recognition(0.99, "a web archive (WARC)")
+    if _ARC_FILE.match(sample.start):
+        return Recognition(0.95, "a web archive (ARC)")
+    if _ARC_RECORD.match(sample.start):
+        return Recognition(0.4, "a web archive (ARC)")
+    if _NAMED.fullmatch(sample.name) and sample.first:  # its beginning is damaged, and perhaps not all of it
+        return Recognition(0.15, "a damaged web archive")
+    return NOT_AT_ALL
 
 
 def find_crawls(folder: Path) -> list[Path]:
-    """The web archives in a folder and the folders in it, in the order of their names."""
-    return sorted(path for path in folder.rglob("*") if path.is_file() and (holds_crawl(path) or is_named_so(path)))
+    """Return the web archives in a folder and the folders in it, in the order of their names."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and _is_crawl(path))
 
 
-def _first_bytes(path: Path) -> bytes:
+def _is_crawl(path: Path) -> bool:
     try:
-        if not path.is_file():  # to open a pipe could mean to wait for ever
-            return b""
-        with path.open("rb") as file:
-            return file.read(_LOOKED_AT)
-    except (OSError, ValueError):  # said better by those who read it
-        return b""
-
-
-def _unpack(first: bytes) -> bytes:
-    if first.startswith(_GZIP):
-        try:
-            return zlib.decompressobj(31).decompress(first, _LOOKED_AT)
-        except zlib.error:
-            return b""
-    if first.startswith(_FRAME):
-        return _unpack_frame(first)
-    return first
-
-
-def _unpack_frame(first: bytes) -> bytes:
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        from backports import zstd
-    try:
-        found: bytes = zstd.ZstdDecompressor().decompress(first, _LOOKED_AT)
-    except zstd.ZstdError:
-        return b""
-    return found
+        return recognise_archive(sample_file(path, name=path.name)).certainty > 0
+    except SourceError:  # it can't be opened: said better by those who read it
+        return False

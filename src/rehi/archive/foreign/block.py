@@ -64,7 +64,7 @@ def read_start(stream: BufferedReader) -> tuple[bytes, bytes]:
     passed = b""
     while line := stream.readline(LINE):
         if start := line.lstrip(_LINE_ENDS):
-            return passed, start
+            return passed + line[: len(line) - len(start)], start
         passed += line
         if len(passed) > _FEW:  # and perhaps millions follow
             passed = passed[:_FEW]

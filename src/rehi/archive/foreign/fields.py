@@ -10,14 +10,13 @@ from datetime import datetime
 from rehi.archive.http_head import LineReader
 from rehi.archive.record import read_named_fields
 from rehi.errors import RecordDamaged
-from rehi.model.moment import parse_moment
+from rehi.model.moment import WEB_BEGAN, parse_moment
 
 MAX_LENGTH = 1 << 34  # of a block: 16 GB, more than any record ever had
 UNKNOWN = -1
 ARC_FIELDS = 5  # of a record's line in version 1; in version 2 there are 10
 WARC_START = re.compile(rb"WARC/\d{1,2}\.\d{1,3}\s*")
 ARC_START = re.compile(rb"\S[^\r\n]{0,65000} \S+ \d{8,18} [^\r\n]* \S+\s*")
-_FIRST_YEAR = 1990  # before the web there was nothing to visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,6 @@ def read_date(text: str, *, latest: datetime) -> datetime:
         moment = parse_moment(text.strip(), end=False)
     except ValueError as error:
         raise RecordDamaged(f"a record's date is {text[:40]!r}") from error
-    if not (moment.year >= _FIRST_YEAR and moment <= latest):
+    if not WEB_BEGAN <= moment <= latest:
         raise RecordDamaged(f"a record's date can't be: {text[:40]}")
     return moment

@@ -56,11 +56,10 @@ class PackedFile:
     def find_member(self, offset: int) -> int:
         """Return the next offset at which a member or a frame may begin; the file's size if there is none."""
         magic = _GZIP if self.compression is FileCompression.GZIP else _FRAME
-        while offset < self.size:
-            held = self.read(offset, _WINDOW)
+        while len(held := self.read(offset, _WINDOW)) >= len(magic):
             if (place := held.find(magic)) >= 0:
                 return offset + place
-            offset += max(1, len(held) - len(magic) + 1)
+            offset += len(held) - len(magic) + 1
         return self.size
 
     def skip_padding(self, offset: int) -> int:

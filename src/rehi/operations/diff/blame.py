@@ -43,7 +43,7 @@ class _PastTables:
     broken_off: bool = False
 
     def tables(self, header: tuple[str, ...]) -> Iterator[Table]:
-        """The tables, the latest first; versions that are none, or whose bytes can't be had, are passed over."""
+        """Yield the tables, the latest first; versions that are none, or whose bytes can't be had, are passed over."""
         until = time.monotonic() + SECONDS
         last: tuple[str, Table | None] = ("", None)
         for place, version in enumerate(self.versions):
@@ -73,7 +73,7 @@ class _PastTables:
 def blame_rows(
     archive: Archive, content: ParsedBody, key: tuple[str, ...], earlier: Sequence[Version]
 ) -> tuple[list[BlamedRow], list[str]]:
-    """The rows of a table in their order, with the notes that go with them; ``earlier`` goes back in time."""
+    """Return the rows of a table in their order, with the notes that go with them; ``earlier`` goes back in time."""
     rows = content.rows()
     headed = both_headers(rows, rows)[0]
     table = to_table(rows, header=headed)

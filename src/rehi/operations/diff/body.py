@@ -93,13 +93,13 @@ class ParsedBody:
         return self.has_hidden_text and len(self.document.text) >= self.max_text - 2
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The rows of a table; TableTooLarge if there are too many."""
+        """Return the rows of a table; TableTooLarge if there are too many."""
         text = clean(self.decoded)
         return read_rows(text, find_delimiter(text) or ",")
 
 
 def read_body(archive: Archive, version: Version, *, url: str, max_text: int) -> ParsedBody:
-    """The bytes from the archive, but not those of a body that is too large to be compared."""
+    """Return the bytes from the archive, but not those of a body that is too large to be compared."""
     if version.dropped:
         raise BodyDropped(
             f"the bytes of version {version.number} were dropped by a rule; its digest and times are known"

@@ -194,5 +194,5 @@ def _cut_change(change: RowChange) -> RowChange:
 
 
 def cut(cell: str) -> str:
-    """A cell that is not too long to be shown."""
+    """Return a cell, cut if it is too long to be shown."""
     return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…"

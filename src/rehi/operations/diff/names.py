@@ -23,7 +23,7 @@ MOST = 1_000  # names that are shown
 
 
 def compare_named_entities(old: ParsedBody, new: ParsedBody) -> tuple[NamesDiff | None, list[str]]:
-    """The names, and the notes that go with them; None if there is no text to look at."""
+    """Return the names, and the notes that go with them; None if there is no text to look at."""
     try:
         first, second = old.document, new.document
     except ReadError as error:

@@ -53,7 +53,7 @@ def diff_versions(
     blame: bool = False,
     most: int = MOST,
 ) -> VersionDiff:
-    """What is different between two versions; each is a number or a moment, the two newest if neither is given."""
+    """Return what is different between two versions; each is a number or a moment, the two newest if neither is given."""
     versions = history(house, url)
     old, new = choose(versions, since, until, url=url)
     place = versions.index(new)
@@ -81,7 +81,7 @@ def diff_names(house: House, url: str, since: str = "", until: str = "") -> tupl
 
 
 def choose(versions: Sequence[Version], since: str, until: str, *, url: str) -> tuple[Version, Version]:
-    """The two that are meant, of versions in the order of time; one alone is compared with the newest."""
+    """Return the two that are meant, of versions in the order of time; one alone is compared with the newest."""
     if not since and not until:
         if len(versions) < 2:
             only = versions[0]
@@ -99,7 +99,7 @@ def choose(versions: Sequence[Version], since: str, until: str, *, url: str) -> 
 
 
 def pick(versions: Sequence[Version], given: str, *, url: str) -> Version:
-    """The version of a number, or the one that was valid at a moment."""
+    """Return the version of a number, or the one that was valid at a moment."""
     text = given.strip()
     if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER:
         for version in versions:
@@ -141,7 +141,7 @@ def compare_versions(request: DiffRequest) -> VersionDiff:
 
 
 def compare_version_names(request: DiffRequest) -> tuple[NamesDiff | None, list[str]]:
-    """The names alone."""
+    """Return which names appeared or vanished between two versions."""
     return compare_named_entities(*_read_both(request.open_archive(), request))
 
 

@@ -35,7 +35,7 @@ class DiffCounts:
 
     @property
     def different(self) -> int:
-        """All that is not the same."""
+        """The number of places that are not the same."""
         return self.added + self.removed + self.changed
 
 

@@ -15,6 +15,7 @@ from rehi.testing.contracts.catalogue_index import IndexContract
 from rehi.testing.contracts.catalogue_outbox import OutboxContract
 from rehi.testing.contracts.catalogue_paces import PacesContract
 from rehi.testing.contracts.catalogue_problems import ProblemsContract
+from rehi.testing.contracts.catalogue_readings import ReadingsContract
 from rehi.testing.contracts.catalogue_retention import RetentionContract
 from rehi.testing.contracts.catalogue_sources import SourcesContract
 from rehi.testing.contracts.catalogue_updates import UpdatesContract
@@ -33,6 +34,7 @@ class CatalogueContract(
     BackfillContract,
     AbsenceContract,
     OutboxContract,
+    ReadingsContract,
     IndexContract,
     RetentionContract,
     ProblemsContract,

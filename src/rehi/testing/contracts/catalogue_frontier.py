@@ -5,11 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from rehi.model.source import SourceKind
 from rehi.model.visit import Robots
 from rehi.model.work import HostProfile
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, failed, given_back, lease_one, record, unchanged
+from rehi.testing.contracts.catalogue_samples import (
+    add,
+    at,
+    came,
+    failed,
+    findings,
+    given_back,
+    lease_one,
+    record,
+    unchanged,
+)
 
 
 class FrontierContract:
@@ -70,7 +79,7 @@ class FrontierContract:
     def test_a_task_without_a_source_has_no_policy_of_its_own(self, catalogue: Catalogue) -> None:
         record(catalogue, [came("http://a.ee/", "one", next_in=1)], [], worker="one", now=at(0))
         (task,) = lease_one(catalogue, 1).tasks
-        assert (task.source_id, task.policy, task.weight) == (0, "", 1.0)
+        assert (task.source_id, task.policies, task.weight) == (0, (), 1.0)
 
     def test_a_task_knows_since_when_it_fails(self, catalogue: Catalogue) -> None:
         url = "http://a.ee/"
@@ -191,7 +200,7 @@ class FrontierContract:
     def test_urls_taken_in_while_their_host_is_leased_come_with_the_next_lease(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
         lease = lease_one(catalogue)
-        source = catalogue.add_source(kind=SourceKind.URL_LIST, name="b", location="/b", size=1, now=at(1))
-        catalogue.take_in(source, ["http://a.ee/b"], position=1, counts={}, now=at(1))
+        source = catalogue.add_source(kind="url-list", name="b", location="/b", size=1, now=at(1))
+        catalogue.take_in(source, findings("http://a.ee/b"), cursor=b"1", counts={}, now=at(1))
         record(catalogue, [came("http://a.ee/", "one")], [given_back(lease, 5)], worker="one", now=at(4))
         assert [task.url for task in lease_one(catalogue, 5).tasks] == ["http://a.ee/b"]

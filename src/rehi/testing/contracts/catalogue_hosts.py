@@ -59,13 +59,13 @@ class HostsContract:
     def test_robots_and_probe_are_remembered_each_by_itself(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         host_id = lease_one(catalogue).host_id
-        probe = Probe(status=200, likeness=b"\1\2", at=at(1))
+        probe = Probe(status=200, fingerprint=b"\1\2", at=at(1))
         robots = Robots(status=200, text="User-agent: *", fetched_at=at(0))
         record(
             catalogue,
             [],
             [],
-            profiles=[HostProfile(host_id=host_id, probe=Probe(status=404, likeness=b"", at=at(0)))],
+            profiles=[HostProfile(host_id=host_id, probe=Probe(status=404, fingerprint=b"", at=at(0)))],
             worker="one",
             now=at(0),
         )

@@ -89,7 +89,7 @@ class IndexContract:
         add(catalogue, "http://a.ee/")
         second = add(catalogue, "http://b.ee/", "http://a.ee/", name="other")
         rows, _ = catalogue.documents(DocumentFilter(source_id=second.id), Page())
-        assert [row.url for row in rows] == ["http://b.ee/"]
+        assert [row.url for row in rows] == ["http://a.ee/", "http://b.ee/"]
 
     def test_what_is_not_there_is_not_found(self, catalogue: Catalogue) -> None:
         for ask in (

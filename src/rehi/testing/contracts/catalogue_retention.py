@@ -77,7 +77,7 @@ class RetentionContract:
         history(catalogue, A, "older", when=0)
         history(catalogue, B, "single")
         (one,) = catalogue.histories(sources=[source.id], longer_than=2, limit=9)
-        assert (one.resource_id, one.source_id) == (catalogue.document(A).resource_id, source.id)
+        assert (one.resource_id, one.source_ids) == (catalogue.document(A).resource_id, (source.id,))
         assert [version.taken_at for version in one.versions] == [at(1), at(11), at(12)]
         more = catalogue.histories(sources=[source.id], limit=9)
         assert [len(one.versions) for one in more] == [3, 1]
@@ -85,6 +85,16 @@ class RetentionContract:
         assert catalogue.histories(sources=[source.id + 1], limit=9) == []
         assert catalogue.histories(limit=9) == []
         assert catalogue.histories(resources=[more[1].resource_id]) == more[1:]
+
+    def test_a_history_names_all_sources_of_its_resource(self, catalogue: Catalogue) -> None:
+        first, second = add(catalogue, A, name="one"), add(catalogue, A, B, name="two")
+        history(catalogue, A, "one", "two")
+        history(catalogue, B, "one", "two")
+        assert [one.source_ids for one in catalogue.histories(sources=[second.id])] == [
+            (first.id, second.id),
+            (second.id,),
+        ]
+        assert len(catalogue.histories(sources=[first.id])) == 1
 
     def test_what_was_not_read_waits(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)

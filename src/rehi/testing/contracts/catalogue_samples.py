@@ -12,7 +12,7 @@ from rehi.frontier import VISIT_RULES
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
 from rehi.model.problem import Problem, Stage
-from rehi.model.source import Source, SourceKind
+from rehi.model.source import Finding, Source
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import HostLease, Outcome, Visited
 from rehi.model.work import (
@@ -27,7 +27,7 @@ from rehi.model.work import (
     ReadTask,
     ResourceDescription,
 )
-from rehi.ports import Catalogue
+from rehi.ports import Catalogue, VisitRules
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 MONTH = 30 * 86_400.0
@@ -76,10 +76,15 @@ def given_back(lease: HostLease, ready: float = 0, *, delay: float = 1.0, failed
     return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failed=failed)
 
 
+def findings(*urls: str) -> list[Finding]:
+    """URLs as a source gives them, without any claims."""
+    return [Finding(url) for url in urls]
+
+
 def add(catalogue: Catalogue, *urls: str, name: str = "list.txt", when: float = 0) -> Source:
     """A source with these URLs taken in."""
-    source = catalogue.add_source(kind=SourceKind.URL_LIST, name=name, location=f"/{name}", size=10, now=at(when))
-    catalogue.take_in(source, urls, position=len(urls), counts={"lines": len(urls)}, now=at(when))
+    source = catalogue.add_source(kind="url-list", name=name, location=f"/{name}", size=10, now=at(when))
+    catalogue.take_in(source, findings(*urls), cursor=b"%d" % len(urls), counts={"lines": len(urls)}, now=at(when))
     return catalogue.source(source.id)
 
 
@@ -171,15 +176,14 @@ def record(
     visited: Sequence[Visited],
     released: Sequence[HostRelease] = (),
     *,
+    rules: VisitRules = VISIT_RULES,
     profiles: Sequence[HostProfile] = (),
     worker: str = "one",
     update_id: int | None = None,
     now: datetime,
 ) -> None:
-    """Record visits by the rules of the house."""
-    catalogue.record(
-        visited, released, rules=VISIT_RULES, profiles=profiles, worker=worker, update_id=update_id, now=now
-    )
+    """Record visits, by the rules of the house unless others are given."""
+    catalogue.record(visited, released, rules=rules, profiles=profiles, worker=worker, update_id=update_id, now=now)
 
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:

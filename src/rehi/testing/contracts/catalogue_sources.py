@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from rehi.errors import NotFound
+from rehi.model.claims import Claims
+from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
-from rehi.model.source import SourceKind, SourceState
+from rehi.model.source import Finding, SourceState
+from rehi.model.work import Claim
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, lease_one
+from rehi.testing.contracts.catalogue_samples import add, at, came, findings, lease_one, record, redirected
+
+NO_FILTER = DocumentFilter()
 
 
-def _listed(catalogue: Catalogue) -> list[str]:
-    from rehi.model.listing import DocumentFilter, Page
+def _listed(catalogue: Catalogue, where: DocumentFilter = NO_FILTER) -> list[str]:
+    return [row.url for row in catalogue.documents(where, Page())[0]]
 
-    return [row.url for row in catalogue.documents(DocumentFilter(), Page())[0]]
+
+def _claim(
+    catalogue: Catalogue, worker: str, *, subjects: list[int] | None = None, retake: bool = False
+) -> Sequence[Claim]:
+    return catalogue.claim(("discover",), worker=worker, limit=9, ttl=60, now=at(10), subjects=subjects, retake=retake)
 
 
 class SourcesContract:
     """The port Sources."""
 
     def test_the_same_location_and_name_give_the_same_source(self, catalogue: Catalogue) -> None:
-        first = catalogue.add_source(kind=SourceKind.CRAWL_LOG, name="a.log", location="/a.log", size=7, now=at(0))
-        again = catalogue.add_source(kind=SourceKind.CRAWL_LOG, name="a.log", location="/a.log", size=7, now=at(9))
-        other = catalogue.add_source(kind=SourceKind.PAGE, name="https://a.ee/", location="", size=0, now=at(9))
+        first = catalogue.add_source(kind="crawl-log", name="a.log", location="/a.log", size=7, now=at(0))
+        again = catalogue.add_source(kind="crawl-log", name="a.log", location="/a.log", size=7, now=at(9))
+        other = catalogue.add_source(kind="page", name="https://a.ee/", location="", size=0, now=at(9))
         assert again == first
-        assert (first.kind, first.state, first.added_at, first.position) == ("crawl-log", "waiting", at(0), 0)
+        assert (first.kind, first.state, first.added_at, first.cursor) == ("crawl-log", "waiting", at(0), b"")
         assert [source.id for source in catalogue.sources()] == [other.id, first.id]
 
     def test_a_source_may_have_a_very_long_name(self, catalogue: Catalogue) -> None:
         name = "https://a.ee/" + "x" * 20_000
-        first = catalogue.add_source(kind=SourceKind.PAGE, name=name, location="", size=0, now=at(0))
+        first = catalogue.add_source(kind="page", name=name, location="", size=0, now=at(0))
         assert catalogue.source(first.id).name == name
 
     def test_a_source_that_is_not_there_is_not_found(self, catalogue: Catalogue) -> None:
@@ -39,8 +50,8 @@ class SourcesContract:
 
     def test_urls_are_stored_once_and_the_first_source_keeps_them(self, catalogue: Catalogue) -> None:
         first = add(catalogue, "http://a.ee/", "http://a.ee/b", "http://a.ee/", name="one")
-        second = catalogue.add_source(kind=SourceKind.URL_LIST, name="two", location="/two", size=1, now=at(1))
-        new = catalogue.take_in(second, ["http://a.ee/", "http://b.ee/"], position=2, counts={}, now=at(1))
+        second = catalogue.add_source(kind="url-list", name="two", location="/two", size=1, now=at(1))
+        new = catalogue.take_in(second, findings("http://a.ee/", "http://b.ee/"), cursor=b"2", counts={}, now=at(1))
         assert new == 1
         tasks = [task for lease in _lease_all(catalogue) for task in lease]
         assert sorted(tasks) == [
@@ -49,16 +60,157 @@ class SourcesContract:
             ("http://b.ee/", second.id),
         ]
 
-    def test_position_and_counts_are_kept_and_counts_add_up(self, catalogue: Catalogue) -> None:
-        source = catalogue.add_source(kind=SourceKind.URL_LIST, name="a", location="/a", size=1, now=at(0))
-        catalogue.take_in(source, [], position=10, counts={"lines": 10, "rejected:dns": 2}, now=at(0))
-        catalogue.take_in(source, ["http://a.ee/"], position=20, counts={"lines": 10, "seconds:x": 0.5}, now=at(1))
+    def test_a_resource_has_all_its_sources_and_each_remembers_when(self, catalogue: Catalogue) -> None:
+        first = add(catalogue, "http://a.ee/", name="one", when=0)
+        second = add(catalogue, "http://b.ee/", "http://a.ee/", name="two", when=5)
+        catalogue.take_in(first, findings("http://a.ee/"), cursor=b"9", counts={}, now=at(9))
+        claims = catalogue.claims_on(catalogue.document("http://a.ee/").resource_id)
+        assert [(one.source, one.first_at, one.last_at) for one in claims] == [
+            ("one", at(0), at(9)),
+            ("two", at(5), at(5)),
+        ]
+        listed = [_listed(catalogue, DocumentFilter(source_id=source.id)) for source in (first, second)]
+        assert listed == [["http://a.ee/"], ["http://a.ee/", "http://b.ee/"]]
+
+    def test_what_a_source_claims_now_replaces_what_it_claimed_before(self, catalogue: Catalogue) -> None:
+        source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
+        claimed = Claims(
+            title="Õpetajad \0", media_type="text/csv", licence="CC0", modified_at=at(-9), frequency=86_400.0,
+            part_of="Koolid", extra=(("theme", "haridus"),),
+        )  # fmt: skip
+        urls = [Finding("http://a.ee/1", claimed), Finding("http://a.ee/2")]
+        catalogue.take_in(source, urls, cursor=b"2", counts={}, now=at(0))
+        (claims,) = catalogue.claims_on(catalogue.document("http://a.ee/1").resource_id)
+        assert (claims.claims.modified_at, claims.claims.extra, claims.claims.part_of) == (
+            at(-9), (("theme", "haridus"),), "Koolid",
+        )  # fmt: skip
+        task = next(task for task in lease_one(catalogue).tasks if task.url == "http://a.ee/1")
+        assert (task.promised, task.promised_type) == (86_400.0, "text/csv")
+        catalogue.take_in(source, findings("http://a.ee/1"), cursor=b"3", counts={}, now=at(1))
+        (claims,) = catalogue.claims_on(catalogue.document("http://a.ee/1").resource_id)
+        assert claims.claims == Claims()
+
+    def test_a_task_has_what_all_its_sources_order_and_promise(self, catalogue: Catalogue) -> None:
+        sources = [add(catalogue, "http://a.ee/", name=name) for name in ("one", "two", "three")]
+        catalogue.set_policy(sources[0].id, policy="latency 1h", weight=0.25)
+        catalogue.set_policy(sources[1].id, policy="adaptive", weight=4.0)
+        promises = (
+            Claims(frequency=60.0),
+            Claims(media_type="text/csv"),
+            Claims(frequency=30.0, media_type="text/tsv"),
+        )
+        for source, promise in zip(sources, promises, strict=True):
+            catalogue.take_in(source, [Finding("http://a.ee/", promise)], cursor=b"1", counts={}, now=at(1))
+        (task,) = lease_one(catalogue).tasks
+        assert (task.policies, task.weight) == (("latency 1h", "adaptive", ""), 4.0)
+        assert (task.promised, task.promised_type) == (30.0, "text/csv")
+
+    def test_what_a_page_redirects_to_belongs_to_the_pages_sources(self, catalogue: Catalogue) -> None:
+        first, second = add(catalogue, "http://a.ee/", name="one"), add(catalogue, "http://a.ee/", name="two")
+        record(catalogue, [redirected("http://a.ee/", to="http://b.ee/")], now=at(0))
+        claims = catalogue.claims_on(catalogue.document("http://b.ee/").resource_id)
+        assert [one.source_id for one in claims] == [first.id, second.id]
+
+    def test_cursor_share_and_counts_are_kept_and_counts_add_up(self, catalogue: Catalogue) -> None:
+        source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
+        catalogue.take_in(source, [], cursor=b"10", counts={"lines": 10, "rejected:dns": 2}, now=at(0))
+        more = {"lines": 10, "seconds:x": 0.5}
+        catalogue.take_in(source, findings("http://a.ee/"), cursor=b"\0\xff20", share=0.5, counts=more, now=at(1))
         catalogue.mark_source(source.id, SourceState.READING)
         kept = catalogue.source(source.id)
-        assert (kept.position, kept.state) == (20, SourceState.READING)
+        assert (kept.cursor, kept.share, kept.state) == (b"\0\xff20", 0.5, SourceState.READING)
         assert dict(kept.counts) == {"lines": 20, "rejected:dns": 2, "seconds:x": 0.5}
-        catalogue.mark_source(source.id, SourceState.DONE, position=21)
-        assert catalogue.source(source.id).position == 21
+
+    def test_a_started_source_is_claimed_by_one_worker(self, catalogue: Catalogue) -> None:
+        source = catalogue.add_source(kind="", name="http://a.ee/", location="http://a.ee/", size=0, now=at(0))
+        started = catalogue.start_source(source.id, now=at(1))
+        assert (started.state, started.began_at) == (SourceState.READING, at(1))
+        assert catalogue.start_source(source.id, now=at(2)).began_at == at(1)
+        (claim,) = _claim(catalogue, "one")
+        assert claim.subject == source.id
+        assert _claim(catalogue, "two") == []
+        assert _claim(catalogue, "one") == []
+        assert [again.subject for again in _claim(catalogue, "one", retake=True)] == [source.id]
+        catalogue.finish([claim])
+        catalogue.mark_source(source.id, SourceState.DONE)
+        assert catalogue.start_source(source.id, now=at(3)).state is SourceState.DONE
+        assert _claim(catalogue, "one") == []
+        again = catalogue.start_source(source.id, anew=True, now=at(4))
+        assert (again.state, again.began_at, again.cursor) == (SourceState.READING, at(4), b"")
+        assert len(_claim(catalogue, "two")) == 1
+
+    def test_a_file_is_left_to_the_worker_that_has_it(self, catalogue: Catalogue) -> None:
+        source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, worker="two", now=at(0))
+        catalogue.start_source(source.id, now=at(0))
+        assert _claim(catalogue, "one") == []
+        assert [claim.subject for claim in _claim(catalogue, "two")] == [source.id]
+
+    def test_one_source_may_be_claimed_before_others(self, catalogue: Catalogue) -> None:
+        ids = [
+            catalogue.add_source(kind="page", name=name, location=name, size=0, now=at(0)).id
+            for name in ("http://a.ee/", "http://b.ee/")
+        ]
+        for source_id in ids:
+            catalogue.start_source(source_id, now=at(0))
+        assert [claim.subject for claim in _claim(catalogue, "one", subjects=ids[1:])] == ids[1:]
+
+    def test_a_source_waits_for_a_url_until_it_was_visited(self, catalogue: Catalogue) -> None:
+        url = "http://a.ee/list.txt"
+        source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(0))
+        source = catalogue.start_source(source.id, now=at(0))
+        claims = _claim(catalogue, "one")
+        catalogue.suspend(source, url, claims, since=at(0), now=at(1))
+        waiting = catalogue.source(source.id)
+        assert (waiting.state, waiting.awaits) == (SourceState.READING, url)
+        assert (catalogue.wake_sources(), _claim(catalogue, "one")) == (0, [])
+        assert [task.url for task in lease_one(catalogue, 1).tasks] == [url]
+        assert [one.source_id for one in catalogue.claims_on(catalogue.document(url).resource_id)] == [source.id]
+        record(catalogue, [came(url, "one", when=2)], now=at(2))
+        assert (catalogue.wake_sources(), catalogue.wake_sources()) == (1, 0)
+        assert catalogue.source(source.id).awaits == ""
+        assert [claim.subject for claim in _claim(catalogue, "one")] == [source.id]
+
+    def test_a_source_that_waits_for_what_is_known_has_it_visited_again(self, catalogue: Catalogue) -> None:
+        url = "http://a.ee/"
+        record(catalogue, [came(url, "one", next_in=9_999)], now=at(0))
+        source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(5))
+        source = catalogue.start_source(source.id, now=at(5))
+        catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(5), at_once=False, now=at(5))
+        assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(6)) == []
+        catalogue.suspend(source, url, [], since=at(5), now=at(7))
+        assert catalogue.wake_sources() == 0
+        assert [task.url for task in lease_one(catalogue, 7).tasks] == [url]
+
+    def test_a_visit_that_was_under_way_is_enough(self, catalogue: Catalogue) -> None:
+        url = "http://a.ee/"
+        source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(0))
+        source = catalogue.start_source(source.id, now=at(0))
+        record(catalogue, [came(url, "one", 1, next_in=9_999)], now=at(3))
+        catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(0), now=at(2))
+        assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(4)) == []
+        assert catalogue.wake_sources() == 1
+
+    def test_links_lead_one_step_further_and_never_back(self, catalogue: Catalogue) -> None:
+        source = add(catalogue, "http://a.ee/")
+        catalogue.set_follow(source.id, "same host, depth 2")
+        home = catalogue.document("http://a.ee/").resource_id
+        linked = findings("http://a.ee/b", "http://a.ee/")
+        assert catalogue.follow_links({home: linked}, source_id=source.id, now=at(1)) == 1
+        assert catalogue.follow_links({home: linked}, source_id=source.id, now=at(2)) == 0
+        page = catalogue.document("http://a.ee/b").resource_id
+        catalogue.follow_links({page: findings("http://a.ee/c")}, source_id=source.id, now=at(3))
+        far = catalogue.document("http://a.ee/c").resource_id
+        rules = catalogue.followed([home, page, far])
+        assert rules == {row: [(source.id, "same host, depth 2", depth)] for depth, row in enumerate((home, page, far))}
+        assert _listed(catalogue, DocumentFilter(source_id=source.id)) == [
+            "http://a.ee/", "http://a.ee/b", "http://a.ee/c",
+        ]  # fmt: skip
+        assert len(lease_one(catalogue, 3).tasks) == 3
+        assert catalogue.source(source.id).counts["followed"] == 2
+        catalogue.set_follow(source.id, "")
+        assert catalogue.followed([home]) == {}
+        with pytest.raises(NotFound):
+            catalogue.set_follow(source.id + 99, "")
 
     def test_a_sources_policy_comes_with_its_tasks(self, catalogue: Catalogue) -> None:
         source = add(catalogue, "http://a.ee/")
@@ -67,20 +219,18 @@ class SourcesContract:
         kept = catalogue.source(source.id)
         assert (kept.policy, kept.weight, catalogue.sources()) == ("latency 15m", 2.5, [kept])
         (task,) = lease_one(catalogue).tasks
-        assert (task.policy, task.weight) == ("latency 15m", 2.5)
+        assert (task.policies, task.weight) == (("latency 15m",), 2.5)
         with pytest.raises(NotFound):
             catalogue.set_policy(source.id + 99, policy="", weight=1.0)
 
     def test_what_a_log_says_wrong_is_a_problem(self, catalogue: Catalogue) -> None:
-        from rehi.model.listing import Page
-
-        source = catalogue.add_source(kind=SourceKind.CRAWL_LOG, name="a", location="/a", size=1, now=at(0))
+        source = catalogue.add_source(kind="crawl-log", name="a", location="/a", size=1, now=at(0))
         bad = Problem(
             stage=Stage.SOURCES, code="malformed", subject="a:3", message="no \0 URL \ud800 here", next_step="skip",
             first_at=at(0), last_at=at(0),
         )  # fmt: skip
-        catalogue.take_in(source, [], position=3, counts={}, problems=[bad], now=at(0))
-        catalogue.take_in(source, [], position=3, counts={}, problems=[bad], now=at(5))
+        catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(0))
+        catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(5))
         (problem,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
         assert (problem.count, problem.subject, problem.message, total) == (2, "a:3", "no  URL ? here", 1)
 

@@ -20,7 +20,7 @@ class ShelfContract:
 
     @pytest.fixture
     def shelf(self, open_shelf: Callable[[], Shelf]) -> Shelf:
-        """The place, opened once."""
+        """Return the shelf, opened once."""
         return open_shelf()
 
     def test_an_empty_shelf_has_no_files(self, shelf: Shelf) -> None:

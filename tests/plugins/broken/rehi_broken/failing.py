@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,9 @@ class FailingState(SilentFacet):
     version = 1
 
     def find(self, document: Document, facets: Mapping[str, Any]) -> int:
-        """Count."""
+        """Count, but end the whole process if a document asks for it."""
+        if "deadly" in document.text:
+            os._exit(3)
         return len(document.text)
 
     def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
@@ -26,19 +26,19 @@ class Dialect(Protocol):
         """Connections, made when they are needed."""
 
     def foreign(self) -> tuple[type[Exception], ...]:
-        """What the driver raises where it is used directly."""
+        """Return the errors that the driver raises where it is used directly."""
 
     def where(self) -> str:
-        """The database's address, without a password."""
+        """Return the database's address, without a password."""
 
     def error(self, cause: BaseException) -> UserError:
-        """The database's complaint in one sentence of ours."""
+        """Return the database's complaint in one sentence of ours."""
 
     def may_retry(self, cause: BaseException) -> bool:
         """Whether the same transaction can succeed if it is run again."""
 
     def clock(self, connection: Connection) -> datetime:
-        """The time by the database's own clock."""
+        """Return the time by the database's own clock."""
 
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
         """Wait until this one may write, where only one can."""
@@ -61,25 +61,33 @@ class Dialect(Protocol):
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; how many were."""
 
+    def insert_findings(
+        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+    ) -> int:
+        """Enter the URLs that are new, and all of them as findings of their source, with its claims by URL; how many were new.
+
+        A finding that is there already was made again now, and claims what is claimed now.
+        """
+
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
+        """Return hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
-        """Up to ``limit`` due resources of each host, the longest due first."""
+        """Return up to ``limit`` due resources of each host, the longest due first."""
 
     def ask_by_url(
         self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
     ) -> Sequence[Any]:
-        """The rows of a question that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
+        """Return the rows of a query that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs, as an index has it."""
+        """Return the columns by which an index orders URLs."""
 
     def url_key(self, url: str) -> str:
-        """What stands for a URL in that index."""
+        """Return what a URL is ordered by in that index."""
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it, taken literally."""
@@ -87,9 +95,7 @@ class Dialect(Protocol):
 
 # Columns of a due task; ``due_tasks`` of each dialect selects exactly these.
 TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, r.failures, r.hops,
-    r.media_type, r.failing_since, r.promised, r.history, s.policy, s.weight, s.keep, b.digest, f.name AS file, b."offset", b.length,
-    b.dropped_at"""
-TASK_JOINS = """LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id
-    LEFT JOIN source s ON s.id = r.source_id"""
+    r.media_type, r.failing_since, r.history, b.digest, f.name AS file, b."offset", b.length, b.dropped_at"""
+TASK_JOINS = "LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id"
 READY = f"""SELECT id, pace_group, leases FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
     ORDER BY ready_at, id LIMIT :limit"""  # noqa: S608

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -21,10 +21,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
-from rehi.engines.sql.statements.arrays import array_of
-from rehi.engines.sql.statements.driver import execute, fetch_all
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import HEAD, tail_of
+from rehi.engines.sql.statements.bulk import SelectMany
+from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
+from rehi.engines.sql.statements.values import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds
@@ -36,7 +35,8 @@ _CLAIM_LOCK = 0x72656869_0003
 
 _INTAKE = """
     CREATE TEMPORARY TABLE IF NOT EXISTS intake
-    (host_id bigint, url text COLLATE "C", tail text COLLATE "C", source_id bigint, due_at bigint, hops bigint) ON COMMIT DELETE ROWS
+    (host_id bigint, url text COLLATE "C", tail text COLLATE "C", source_id bigint, due_at bigint, hops bigint,
+    claims text) ON COMMIT DELETE ROWS
 """
 _COPY = "COPY intake (host_id, url, tail, source_id, due_at, hops) FROM STDIN"
 # In the order of the URLs: two transactions that enter the same ones wait for each other, and never crosswise.
@@ -51,6 +51,24 @@ _INSERT = text(f"""
     INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
     SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
     ON CONFLICT DO NOTHING
+""")  # noqa: S608
+_COPY_FINDINGS = "COPY intake (host_id, url, tail, source_id, due_at, hops, claims) FROM STDIN"
+# What is new leaves the table aside, so that only the rest has to be looked up.
+_FIND_NEW = text(f"""
+    WITH new AS (
+        INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
+        SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
+        ON CONFLICT DO NOTHING RETURNING id, url
+    ), gone AS (DELETE FROM intake USING new WHERE intake.url = new.url RETURNING new.id, intake.source_id, intake.claims)
+    INSERT INTO finding (source_id, resource_id, first_at, last_at, claims)
+    SELECT source_id, id, :at, :at, claims FROM gone ORDER BY id
+""")  # noqa: S608
+_FIND_KNOWN = text(f"""
+    INSERT INTO finding (source_id, resource_id, first_at, last_at, claims)
+    SELECT intake.source_id, resource.id, :at, :at, intake.claims FROM intake
+    JOIN resource ON left(resource.url, {HEAD}) || resource.tail = left(intake.url, {HEAD}) || intake.tail
+    ORDER BY resource.id
+    ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
 """)  # noqa: S608
 _INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
@@ -80,13 +98,13 @@ class PostgresDialect:
             raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
 
     def foreign(self) -> tuple[type[Exception], ...]:
-        """What the driver raises."""
+        """Return the errors that the driver raises."""
         import psycopg
 
         return (psycopg.Error,)
 
     def where(self) -> str:
-        """The server's address, without the password."""
+        """Return the server's address, without the password."""
         return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
 
     def error(self, cause: BaseException) -> UserError:
@@ -95,17 +113,17 @@ class PostgresDialect:
         if _state_of(original) == _DISK_FULL:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
         lines = [line.strip() for line in str(original).splitlines() if line.strip()]
-        said = lines[0] if lines else type(original).__name__
+        reason = lines[0] if lines else type(original).__name__
         if self._url.password:
-            said = said.replace(str(self._url.password), "***")
-        return EngineError(f"the catalogue {self.where()} can't be used: {said}")
+            reason = reason.replace(str(self._url.password), "***")
+        return EngineError(f"the catalogue {self.where()} can't be used: {reason}")
 
     def may_retry(self, cause: BaseException) -> bool:
         """After a deadlock, the other transaction has gone on and is done."""
         return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
 
     def clock(self, connection: Connection) -> datetime:
-        """The server's clock."""
+        """Return the time by the server's clock."""
         moment: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
         return moment.astimezone(UTC)
 
@@ -120,15 +138,15 @@ class PostgresDialect:
         """There is nothing to give back."""
 
     def guard_schema(self, connection: Connection) -> None:
-        """A lock of the server, until the transaction ends."""
+        """Take a lock of the server, until the transaction ends."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
 
     def guard_claims(self, connection: Connection) -> None:
-        """A lock of the server, until the transaction ends: two rows of one subject could be locked by two workers."""
+        """Take a lock of the server, until the transaction ends: two rows of one subject could be locked by two workers."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIM_LOCK})
 
     def guard_redirects(self, connection: Connection) -> None:
-        """A lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
+        """Take a lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
@@ -145,12 +163,27 @@ class PostgresDialect:
         connection.exec_driver_sql("TRUNCATE intake")  # a batch of visits may come here twice in one transaction
         return new
 
+    def insert_findings(
+        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+    ) -> int:
+        """Copy them aside; what is new is entered from there, and of the rest the resources are looked up."""
+        connection.exec_driver_sql(_INTAKE)
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(_COPY_FINDINGS) as copy:
+            for row in rows:
+                copy.write_row((*row, claims.get(row[1], "")))
+        new = connection.execute(_FIND_NEW, {"at": at}).rowcount
+        if new < len(rows):
+            connection.execute(_FIND_KNOWN, {"at": at})
+        connection.exec_driver_sql("TRUNCATE intake")
+        return new
+
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Hosts that are ready; those that another worker is just taking are passed over."""
+        """Return hosts that are ready; those that another worker is just taking are passed over."""
         return fetch_all(connection, _READY, {"now": now, "limit": limit})
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
-        """All hosts in one question."""
+        """Return the due tasks of all hosts with one query."""
         return fetch_all(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
 
     def ask_by_url(
@@ -166,7 +199,7 @@ class PostgresDialect:
         return _indexed().in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs, but for those that share their first 600 characters."""
+        """Return the order of URLs, but for those that share their first 600 characters."""
         return (_indexed(),)
 
     def url_key(self, url: str) -> str:

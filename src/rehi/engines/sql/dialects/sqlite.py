@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any
@@ -16,8 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from rehi.engines.sql.dialects.checkpoint import LOG_BYTES, Checkpoints
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
 from rehi.engines.sql.dialects.turn import Turn
+from rehi.engines.sql.statements.bulk import SelectMany
 from rehi.engines.sql.statements.driver import fetch_all
-from rehi.engines.sql.statements.select_many import SelectMany
 from rehi.engines.sql.tables import resource
 from rehi.errors import DiskFull, EngineError, UserError
 
@@ -39,6 +39,12 @@ _COMPLAINTS = {
 }
 
 _INSERT = """INSERT OR IGNORE INTO resource (host_id, url, tail, source_id, due_at, hops) VALUES (?, ?, ?, ?, ?, ?)"""
+# Ids grow, and only this transaction writes: what it has entered lies above all that was there before.
+_FIND_NEW = """INSERT INTO finding (source_id, resource_id, first_at, last_at)
+    SELECT source_id, id, ?, ? FROM resource WHERE id > ? ORDER BY id"""
+_FIND = """INSERT INTO finding (source_id, first_at, last_at, claims, resource_id)
+    SELECT ?, ?, ?, ?, id FROM resource WHERE url = ?
+    ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims"""
 _DUE = f"""
     SELECT {TASK_COLUMNS}
     FROM (SELECT * FROM resource WHERE host_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?) r
@@ -96,21 +102,21 @@ class SqliteDialect:
                 return
 
     def foreign(self) -> tuple[type[Exception], ...]:
-        """What the driver raises."""
+        """Return the errors that the driver raises."""
         return (sqlite3.Error,)
 
     def where(self) -> str:
-        """The file's path."""
+        """Return the file's path."""
         return self._path
 
     def error(self, cause: BaseException) -> UserError:
         """SQLite's complaint in one sentence."""
         original = cause.orig if isinstance(cause, DBAPIError) else cause
         code = _base_code(original)
-        said = str(original)
-        if code == sqlite3.SQLITE_FULL or "No space left" in said or "disk is full" in said:
+        reason = str(original)
+        if code == sqlite3.SQLITE_FULL or "No space left" in reason or "disk is full" in reason:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self._path}")
-        complaint = _COMPLAINTS.get(code, f"can't be used: {said}")
+        complaint = _COMPLAINTS.get(code, f"can't be used: {reason}")
         return EngineError(f"the catalogue {self._path} {complaint}")
 
     def may_retry(self, cause: BaseException) -> bool:
@@ -150,13 +156,13 @@ class SqliteDialect:
         self._checkpoints.end()
 
     def guard_schema(self, connection: Connection) -> None:
-        """The writing transaction is the guard."""
+        """Do nothing: the writing transaction is the guard."""
 
     def guard_claims(self, connection: Connection) -> None:
-        """The writing transaction is the guard."""
+        """Do nothing: the writing transaction is the guard."""
 
     def guard_redirects(self, connection: Connection) -> None:
-        """The writing transaction is the guard."""
+        """Do nothing: the writing transaction is the guard."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; tables/resources.py has the measurements."""
@@ -166,12 +172,28 @@ class SqliteDialect:
         driver.executemany(_INSERT, rows)
         return driver.total_changes - before
 
+    def insert_findings(
+        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+    ) -> int:
+        """Enter new URLs as findings all at once, and look up only those that were there before."""
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        (before,) = driver.execute("SELECT coalesce(max(id), 0) FROM resource").fetchone()
+        new = self.insert_resources(connection, rows)
+        known: Sequence[NewResource] = rows
+        if not claims:
+            driver.execute(_FIND_NEW, (at, at, before))
+            fresh = {url for (url,) in driver.execute("SELECT url FROM resource WHERE id > ?", (before,))}
+            known = [row for row in rows if row[1] not in fresh] if new < len(rows) else ()
+        driver.executemany(_FIND, [(row[3], at, at, claims.get(row[1], ""), row[1]) for row in known])
+        return new
+
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Hosts that are ready; the writing transaction is the lock."""
+        """Return hosts that are ready; the writing transaction is the lock."""
         return fetch_all(connection, READY, {"now": now, "limit": limit})
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
-        """One question for each host: without a network between, that is the fastest."""
+        """Return the due tasks with a query for each host: without a network between, that is the fastest."""
         rows: list[Any] = []
         for host in hosts:
             rows += fetch_all(connection, _DUE, (host, now, limit))
@@ -188,11 +210,11 @@ class SqliteDialect:
         return resource.c.url.in_(urls)
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs."""
+        """Return the order of URLs."""
         return (resource.c.url,)
 
     def url_key(self, url: str) -> str:
-        """The URL itself."""
+        """Return the URL itself."""
         return url
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:

@@ -10,10 +10,12 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import host_is, wake_together
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.moment import to_micros
+from rehi.engines.sql.sources.findings import has_source
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import to_micros
 from rehi.engines.sql.tables import host, resource
 
+_HOST = select(resource.c.host_id)
 _HOSTS = 200  # in one transaction, so that those who record visits meanwhile wait for a second, not for a minute
 
 
@@ -21,7 +23,7 @@ def let_be_due(database: Database, *, source_id: int | None, host_name: str, url
     """Let all that matches be due now; how many that are."""
     which: list[ColumnElement[bool]] = []
     if source_id is not None:
-        which.append(resource.c.source_id == source_id)
+        which.append(has_source([source_id]))
     if url:
         which.append(database.dialect.url_in([url]))
     hosts = select(host.c.id).order_by(host.c.id)
@@ -40,10 +42,19 @@ def let_be_due(database: Database, *, source_id: int | None, host_name: str, url
 def _let_be_due(connection: Connection, hosts: Sequence[int], which: Sequence[ColumnElement[bool]], at: int) -> int:
     there = [resource.c.host_id.in_(hosts), *which]
     counted = select(resource.c.host_id, func.count().label("n")).where(*there).group_by(resource.c.host_id)
-    found = {row.host_id: row.n for row in connection.execute(counted)}
+    counts = {row.host_id: row.n for row in connection.execute(counted)}
     # What is due already keeps its place; locked in the order in which those who record visits do.
     later = select(resource.c.id).where(*there, or_(resource.c.due_at.is_(None), resource.c.due_at > at))
     later = later.order_by(resource.c.id).with_for_update(key_share=True)
     connection.execute(update(resource).where(resource.c.id.in_(later)).values(due_at=at))
-    wake_together(connection, found, at)
-    return sum(found.values())
+    wake_together(connection, counts, at)
+    return sum(counts.values())
+
+
+def make_resource_due(connection: Connection, resource_id: int, at: int, *, unless_visited: int) -> None:
+    """Let one resource be due, unless it is already, or was visited since a moment."""
+    unvisited = or_(resource.c.visited_at.is_(None), resource.c.visited_at < unless_visited)
+    later = or_(resource.c.due_at.is_(None), resource.c.due_at > at)
+    connection.execute(update(resource).where(resource.c.id == resource_id, unvisited, later).values(due_at=at))
+    hosts = connection.execute(_HOST.where(resource.c.id == resource_id, unvisited)).scalars().all()
+    wake_together(connection, hosts, at)

@@ -9,12 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, update
 
 from rehi.engines.sql.frontier.pace_groups import leave_groups
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert, newest
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import key_of, storable, to_micros
 from rehi.engines.sql.tables import host, probe, robots
 from rehi.model.work import HostProfile, HostRelease
 
@@ -76,7 +73,7 @@ _KEEP_PROBE = Upsert(probe, ("host_id", *_PROBE), unique=("host_id",), change=ne
 
 
 def origin_of(url: str) -> str:
-    """The scheme, host and port of a normalised URL; found by hand, for it is done for each line of a log."""
+    """Return the scheme, host and port of a normalised URL. By hand, for it is done for each line of a log."""
     start = url.find("://") + 3
     end = url.find("/", start)
     origin = url if end < 0 else url[:end]
@@ -94,7 +91,7 @@ def host_is(name: str) -> ColumnElement[bool]:
 
 
 def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
-    """The ids of origins; those that are new are entered."""
+    """Return the ids of origins; those that are new are entered."""
     keys = {key_of(origin): origin for origin in origins}
     ids = _find(connection, keys)
     missing = sorted(key for key, origin in keys.items() if origin not in ids)
@@ -167,7 +164,7 @@ def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> No
             probes[profile.host_id] = {
                 "host_id": profile.host_id,
                 "status": answer.status,
-                "likeness": answer.likeness,
+                "likeness": answer.fingerprint,
                 "at": to_micros(answer.at),
             }
     if rules:

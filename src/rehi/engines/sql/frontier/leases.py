@@ -13,13 +13,14 @@ from rehi.engines.sql.frontier.hosts import postpone_hosts
 from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
 from rehi.engines.sql.frontier.pace_groups import free_groups, hold_groups, renew_groups
 from rehi.engines.sql.ledger.files import to_ref
-from rehi.engines.sql.statements.batches import chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros
-from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.sources.findings import sources_of
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros
 from rehi.engines.sql.tables import host, pace_group
+from rehi.model.claims import promised_frequency, promised_type, read_claims
 from rehi.model.host import Probe
-from rehi.model.retention import parse_rule
+from rehi.model.retention import parse_rule, widest_rule
 from rehi.model.version import Digest
 from rehi.model.visit import HostLease, Robots, VisitTask
 
@@ -43,7 +44,7 @@ _TAKE = BulkUpdate(
 def take_hosts(
     connection: Connection, dialect: Dialect, *, worker: str, hosts: int, until: int, now: int
 ) -> dict[int, str]:
-    """Hosts that are ready, each with the token of its new lease; what is due there is looked up afterwards.
+    """Lease hosts that are ready, and return each with the token of its lease; what is due there is looked up afterwards.
 
     So others wait for the time of a few rows. Eight processes on one SQLite file, on a busy machine: the median of a call
     for 32 hosts was 148 ms with the tasks inside, and 73 ms so.
@@ -52,12 +53,12 @@ def take_hosts(
     while len(taken) < hosts:
         ready = dialect.ready_hosts(connection, now=now, limit=hosts - len(taken))
         # Counted, not random: no two leases of a host ever have the same token.
-        found = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
-        if not found:
+        tokens = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
+        if not tokens:
             break  # none is ready, or others are just taking the groups of all that are
-        _TAKE.run(connection, [(row.id, token, worker, until) for row, token in found.items()])
-        hold_groups(connection, {row.pace_group: token for row, token in found.items() if row.pace_group}, until=until)
-        taken |= {row.id: token for row, token in found.items()}
+        _TAKE.run(connection, [(row.id, token, worker, until) for row, token in tokens.items()])
+        hold_groups(connection, {row.pace_group: token for row, token in tokens.items() if row.pace_group}, until=until)
+        taken |= {row.id: token for row, token in tokens.items()}
     return taken
 
 
@@ -73,10 +74,12 @@ def _one_of_each_group(connection: Connection, ready: Sequence[Any], *, now: int
 def fill_leases(
     connection: Connection, dialect: Dialect, taken: Mapping[int, str], *, urls: int, now: int
 ) -> list[HostLease]:
-    """Leases of hosts that were taken, with their due tasks; those that have none, or were lost already, are missing."""
+    """Return leases of hosts that were taken, with their due tasks; without those that have none, or were lost already."""
     tasks: defaultdict[int, list[VisitTask]] = defaultdict(list)
-    for row in dialect.due_tasks(connection, list(taken), now=now, limit=urls):
-        tasks[row.host_id].append(_to_task(row))
+    due = dialect.due_tasks(connection, list(taken), now=now, limit=urls)
+    sources = sources_of(connection, [row.id for row in due])
+    for row in due:
+        tasks[row.host_id].append(_to_task(row, sources[row.id]))
     held = {row.id: row for row in _HELD.run(connection, list(taken)) if row.token == taken[row.id]}
     return [_to_lease(held[host_id], tasks[host_id]) for host_id in taken if host_id in held and host_id in tasks]
 
@@ -126,7 +129,7 @@ def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
         strain=row.strain,
         address=row.address,
         history=row.history or b"",
-        probe=Probe(status=row.probe_status, likeness=row.likeness, at=from_micros(row.probe_at)) if asked else None,
+        probe=Probe(status=row.probe_status, fingerprint=row.likeness, at=from_micros(row.probe_at)) if asked else None,
         orders=to_orders(row),
     )
 
@@ -140,9 +143,10 @@ def _to_robots(row: Any) -> Robots:
     )
 
 
-def _to_task(row: Any) -> VisitTask:
+def _to_task(row: Any, sources: Sequence[Any]) -> VisitTask:
     # Bytes that were dropped are asked for again, unless the rule is to have none of them: then a 304 is answer enough.
     dropped = row.dropped_at is not None
+    claims = [read_claims(source.claims) for source in sources if source.claims]
     return VisitTask(
         resource_id=row.id,
         source_id=row.source_id or 0,
@@ -155,9 +159,10 @@ def _to_task(row: Any) -> VisitTask:
         failures=row.failures,
         failing_since=maybe_from_micros(row.failing_since),
         hops=row.hops,
-        policy=row.policy or "",
-        weight=1.0 if row.weight is None else row.weight,
-        promised=row.promised,
+        policies=tuple(dict.fromkeys(source.policy for source in sources)),
+        weight=max((source.weight for source in sources), default=1.0),
+        promised=promised_frequency(claims),
+        promised_type=promised_type(claims),
         history=row.history or b"",
-        by_reference=dropped and parse_rule(row.keep or "").references,
+        by_reference=dropped and widest_rule(parse_rule(source.keep) for source in sources).references,
     )

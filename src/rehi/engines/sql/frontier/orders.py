@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, case, select, update
 
 from rehi.engines.sql.frontier.hosts import postpone_hosts
-from rehi.engines.sql.statements.moment import from_micros, span, to_micros
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.bulk import Upsert, newest
+from rehi.engines.sql.statements.values import from_micros, span, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group
 from rehi.errors import NotFound
 from rehi.model.host import NO_ORDERS, HostOrders
@@ -22,7 +21,7 @@ ORDER_COLUMNS = tuple(orders.c[name].label(f"order_{name}") for name in _COLUMNS
 
 
 def to_orders(row: Any) -> HostOrders:
-    """A row with ``ORDER_COLUMNS`` as orders."""
+    """Return a row with ``ORDER_COLUMNS`` as orders."""
     if row.order_changed_at is None:
         return NO_ORDERS
     return HostOrders(
@@ -36,7 +35,7 @@ def to_orders(row: Any) -> HostOrders:
 
 
 def orders_since(connection: Connection, since: int) -> Mapping[int, HostOrders]:
-    """What was ordered after a moment, by host id."""
+    """Return what was ordered after a moment, by host id."""
     query = select(orders.c.host_id, *ORDER_COLUMNS).where(orders.c.changed_at > since)
     return {row.host_id: to_orders(row) for row in connection.execute(query)}
 

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, select, text
 
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
 from rehi.engines.sql.ledger.files import to_ref
-from rehi.engines.sql.statements.batches import execute_for_each, select_in_chunks
-from rehi.engines.sql.statements.moment import from_micros, to_micros
+from rehi.engines.sql.statements.driver import execute_for_each, select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import file, version, visit
-from rehi.model.resource import Correction, Past, PastVersion, PastVisit
+from rehi.model.resource import Correction, PastVersion, PastVisit, ResourcePast
 from rehi.model.visit import Outcome
 
 _CORRECT = text("UPDATE visit SET outcome = :outcome WHERE resource_id = :resource AND at = :moment")
@@ -25,7 +25,9 @@ _NEXT_VISIT = (
 )
 
 
-def load_pasts(connection: Connection, late: Mapping[int, Iterable[int]], *, confirming: Outcome) -> dict[int, Past]:
+def load_pasts(
+    connection: Connection, late: Mapping[int, Iterable[int]], *, confirming: Outcome
+) -> dict[int, ResourcePast]:
     """Return the versions of resources, and the first visit of an outcome after each of the given moments, by id."""
     versions: defaultdict[int, list[PastVersion]] = defaultdict(list)
     query = select_versions()  # in the order of time
@@ -38,7 +40,7 @@ def load_pasts(connection: Connection, late: Mapping[int, Iterable[int]], *, con
         asked = [at for at in moments if known and to_micros(known[0].at) <= at]
         visits = {row.at: row for at in asked if (row := _next_visit(connection, resource_id, at, confirming))}
         confirmed = [PastVisit(from_micros(at), to_ref(*row[1:])) for at, row in sorted(visits.items())]
-        pasts[resource_id] = Past(tuple(known), tuple(confirmed))
+        pasts[resource_id] = ResourcePast(tuple(known), tuple(confirmed))
     return pasts
 
 

@@ -16,7 +16,7 @@ from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
 from rehi.engines.sql.frontier.visits import Recording, record_visits
 from rehi.engines.sql.index.totals import count_due, count_visits
 from rehi.engines.sql.outbox.port import release_claims
-from rehi.engines.sql.statements.moment import maybe_from_micros, span, to_micros
+from rehi.engines.sql.statements.values import maybe_from_micros, span, to_micros
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
 from rehi.model.host import HostOrders
 from rehi.model.update import Load

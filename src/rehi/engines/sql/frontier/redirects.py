@@ -12,9 +12,9 @@ from rehi.engines.sql.frontier.resources import ResourceRow, lock_resources, set
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import put_work
-from rehi.engines.sql.statements.batches import execute_for_each, select_in_chunks
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import key_of
+from rehi.engines.sql.statements.bulk import SelectMany
+from rehi.engines.sql.statements.driver import execute_for_each, select_in_chunks
+from rehi.engines.sql.statements.values import key_of
 from rehi.engines.sql.tables import problem, resource
 from rehi.model.problem import Stage
 from rehi.model.resource import LoopMember, RedirectChange, Redirects

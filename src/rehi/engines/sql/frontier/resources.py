@@ -12,10 +12,8 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import NewResource
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import maybe_from_micros, maybe_to_micros, to_due
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import storable, tail_of
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.values import maybe_from_micros, maybe_to_micros, storable, tail_of, to_due
 from rehi.engines.sql.tables import resource
 from rehi.model.resource import ResourceChange, ResourceState
 from rehi.model.version import Digest
@@ -87,10 +85,11 @@ class Ensured:
     ids: Mapping[str, int]
     woken: Mapping[int, int]  # by host when its new URLs are due
     new: frozenset[int]  # which nobody else can see yet; empty unless that is certain of all that were missing
+    entered: int = 0  # how many have got their rows now
 
 
 def find_ids(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, int]:
-    """The ids of the URLs that are known."""
+    """Return the ids of those URLs that are known."""
     rows = database.dialect.ask_by_url(connection, "SELECT id, url FROM resource", urls)
     return {row.url: row.id for row in rows}
 
@@ -112,13 +111,13 @@ def ensure_resources(
     additions.add_to_house("state:waiting", entered)
     new = find_ids(connection, database, [want.url for want in missing])
     own = frozenset(new.values()) if entered == len(rows) else frozenset()
-    return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own)
+    return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own, entered)
 
 
 def lock_urls(
     connection: Connection, database: Database, wanted: Sequence[Wanted], additions: Additions
 ) -> dict[str, ResourceRow]:
-    """The rows of URLs, which nobody else changes until the transaction ends; those that are new are entered."""
+    """Return the rows of URLs, locked until the transaction ends; those that are new are entered."""
     urls = {want.url for want in wanted}
     rows = _lock(connection, database, urls)
     if len(rows) < len(urls):
@@ -133,7 +132,7 @@ def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> di
 
 
 def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceRow]:
-    """The rows of resources, which nobody else changes until the transaction ends."""
+    """Return the rows of resources by id, locked until the transaction ends."""
     return {row.id: ResourceRow._make(row) for row in _BY_ID.run(connection, sorted(set(ids)))}
 
 

@@ -29,9 +29,10 @@ from rehi.engines.sql.ledger.files import File, keep_files, place_of
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.rows import put_work
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import from_micros, to_due, to_micros
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.sources.findings import inherit_sources, join_source
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
 from rehi.engines.sql.tables import visit
 from rehi.engines.sql.workers.updates import add_to_share
 from rehi.model.problem import Stage
@@ -70,11 +71,11 @@ class _Batch:
     additions: Additions
 
     def versions(self) -> list[NewVersion]:
-        """The new versions of all resources."""
+        """Return the new versions of all resources."""
         return list(chain.from_iterable(change.versions for _, change in self.changes))
 
     def refs(self) -> Iterator[RecordRef | None]:
-        """Where records lie that the catalogue may not know of."""
+        """Yield where records lie that the catalogue may not know of."""
         for _, change in self.changes:
             for seen, _ in change.visits:
                 yield seen.record
@@ -98,6 +99,8 @@ def record_visits(
         Wanted(seen.url, seen.source_id, None if seen.next_at is None else to_due(seen.next_at)) for seen in visited
     ]
     by_url = lock_urls(connection, database, wanted, additions)
+    mine = {(seen.source_id, by_url[seen.url].id) for seen in visited if seen.source_id is not None}
+    join_source(connection, mine, to_micros(recording.now))
     rows = {row.id: row for row in by_url.values()}
     visits: _Moments = defaultdict(dict)
     for seen in visited:
@@ -186,8 +189,8 @@ def _write(connection: Connection, database: Database, batch: _Batch, released: 
     revived |= revive_blobs(connection, {digest: ref for digest, ref in again.items() if digest is not None}, files)
     hosts = {row.id: row.host_id for row, _ in changes}
     count_versions(connection, versions, blobs, hosts, batch.additions, revived=revived)
-    told = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
-    put_work(connection, "resource", told)
+    described = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
+    put_work(connection, "resource", described)
     looped = _write_redirects(connection, database, batch, released)
     ended = [row.url for row, change in changes if change.problems_end and row.id not in looped]
     clear_problems(connection, Stage.FETCH, ended)
@@ -217,10 +220,12 @@ def _write_redirects(
         if due_at is not None:
             wake[row.host_id] = min(due_at, wake.get(row.host_id, due_at))
     settle_hosts(connection, wake, released, now=now)
+    edges = {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
+    inherit_sources(connection, edges, due)
     return change_redirects(
         connection,
         database,
-        {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen},
+        edges,
         {row.id: row for row, _ in seen},
         new=there.new,
         rules=rules,

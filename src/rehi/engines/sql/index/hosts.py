@@ -11,10 +11,9 @@ from sqlalchemy import Connection, Select, case, func, or_, select
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import host_is
 from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
-from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group, resource, robots, visit
-from rehi.model.host import HostFacts, HostRow, HostState, VisitRow
+from rehi.model.host import HostFacts, HostRow, HostTimes, VisitRow
 from rehi.model.listing import Page
 
 _VISITS = 20
@@ -34,19 +33,18 @@ def list_hosts(connection: Connection, dialect: Dialect, name: str, page: Page) 
     query = _ROWS.where(*which).order_by(case((_TROUBLE, 0), else_=1), host.c.name, host.c.origin)
     rows = connection.execute(query.limit(page.limit).offset(page.offset)).all()
     counts = _count_resources(connection, [row.id for row in rows])
-    now = to_micros(dialect.clock(connection))
+    now = dialect.clock(connection)
     total = connection.execute(select(func.count()).select_from(host).where(*which)).scalar_one()
     return [_to_row(row, counts.get(row.id, 0), now=now) for row in rows], total
 
 
 def find_host(connection: Connection, name: str, *, now: datetime) -> Sequence[HostFacts]:
     """Return all that is known of the origins of a host."""
-    at = to_micros(now)
     facts = _ROWS.add_columns(*_RULES, *ORDER_COLUMNS)
     facts = facts.outerjoin(robots, robots.c.host_id == host.c.id).outerjoin(orders, orders.c.host_id == host.c.id)
     rows = connection.execute(facts.where(host_is(name)).order_by(host.c.name, host.c.origin)).all()
     counts = _count_resources(connection, [row.id for row in rows])
-    return [_to_facts(connection, row, _to_row(row, counts.get(row.id, 0), now=at), now=at) for row in rows]
+    return [_to_facts(connection, row, _to_row(row, counts.get(row.id, 0), now=now), now=now) for row in rows]
 
 
 def _count_resources(connection: Connection, hosts: Sequence[int]) -> dict[int, int]:
@@ -55,14 +53,23 @@ def _count_resources(connection: Connection, hosts: Sequence[int]) -> dict[int, 
     return {row.host_id: row.n for row in rows}
 
 
-def _to_row(row: Any, resources: int, *, now: int) -> HostRow:
-    state, ready_at, why = _state_of(row, now)
+def _to_row(row: Any, resources: int, *, now: datetime) -> HostRow:
+    times = HostTimes(
+        left_alone=bool(row.left_alone),
+        leased_until=from_micros(row.lease_until),
+        ready_at=maybe_from_micros(row.ready_at),
+        not_before=from_micros(row.not_before),
+        why=row.why,
+        pace_group=row.pace_group,
+        group_until=from_micros(max(row.group_until or 0, row.group_not_before or 0)),
+    )
+    state, ready_at, why = times.state_at(now)
     return HostRow(
         host_id=row.id,
         origin=row.origin,
         state=state,
         why=why,
-        ready_at=maybe_from_micros(ready_at),
+        ready_at=ready_at,
         resources=resources,
         delay=row.delay,
         strain=row.strain,
@@ -71,25 +78,12 @@ def _to_row(row: Any, resources: int, *, now: int) -> HostRow:
     )
 
 
-def _state_of(row: Any, now: int) -> tuple[HostState, int | None, str]:
-    """What a host is doing, when it is ready, and why not before."""
-    if row.left_alone:
-        return HostState.LEFT_ALONE, None, ""
-    if row.lease_until > now:
-        return HostState.VISITED, row.ready_at, ""
-    if row.ready_at is None:
-        return HostState.IDLE, None, ""
-    if row.ready_at > now:
-        waits = row.ready_at <= row.not_before  # else nothing is due before
-        return HostState.WAITING if waits else HostState.IDLE, row.ready_at, row.why if waits else ""
-    group = max(row.group_until or 0, row.group_not_before or 0)
-    if group > now:
-        return HostState.WAITING, group, f"it shares its pace with other hosts ({row.pace_group})"
-    return HostState.READY, row.ready_at, ""
-
-
-def _to_facts(connection: Connection, row: Any, shown: HostRow, *, now: int) -> HostFacts:
-    due = select(func.count()).select_from(resource).where(resource.c.host_id == row.id, resource.c.due_at <= now)
+def _to_facts(connection: Connection, row: Any, shown: HostRow, *, now: datetime) -> HostFacts:
+    due = (
+        select(func.count())
+        .select_from(resource)
+        .where(resource.c.host_id == row.id, resource.c.due_at <= to_micros(now))
+    )
     return HostFacts(
         row=shown,
         orders=to_orders(row),
@@ -98,7 +92,7 @@ def _to_facts(connection: Connection, row: Any, shown: HostRow, *, now: int) -> 
         robots_text=row.text or "",
         robots_at=maybe_from_micros(row.fetched_at),
         robots_failing_since=maybe_from_micros(row.failing_since),
-        worker=row.worker or "" if shown.state is HostState.VISITED else "",
+        worker=row.worker or "" if row.lease_until > to_micros(now) and not row.left_alone else "",
         neighbours=_neighbours(connection, row),
         visits=_newest_visits(connection, row.id),
     )
@@ -112,7 +106,7 @@ def _neighbours(connection: Connection, row: Any) -> tuple[str, ...]:
 
 
 def _newest_visits(connection: Connection, host_id: int) -> tuple[VisitRow, ...]:
-    """The newest are among those of the resources that were visited last."""
+    """Return the newest visits to a host. They are among those of the resources that were visited last."""
     last: Select[Any] = select(resource.c.id, resource.c.url).where(resource.c.host_id == host_id)
     last = last.where(resource.c.visited_at.is_not(None)).order_by(resource.c.visited_at.desc()).limit(_VISITS)
     visits: list[VisitRow] = []

@@ -15,8 +15,8 @@ from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
 from rehi.engines.sql.knowledge.entities import LEMMA, key_bytes
 from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
-from rehi.engines.sql.statements.moment import maybe_from_micros
-from rehi.engines.sql.statements.text import folded, storable
+from rehi.engines.sql.sources.findings import has_source
+from rehi.engines.sql.statements.values import folded, maybe_from_micros, storable
 from rehi.engines.sql.tables import document, entity, form, host, mention, reading, resource, term
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
@@ -75,7 +75,7 @@ class SqlIndex:
             needle = storable(where.text).casefold()
             query = query.where(or_(holds(reading.c.searched, needle), holds(func.lower(resource.c.url), needle)))
         if where.source_id is not None:
-            query = query.where(resource.c.source_id == where.source_id)
+            query = query.where(has_source([where.source_id]))
         if where.entity is not None:
             who = select(entity.c.id).where(entity.c.key == key_bytes(where.entity)).scalar_subquery()
             query = query.where(resource.c.id.in_(_showing(mention.c.entity_id == who, mention.c.reading_id)))

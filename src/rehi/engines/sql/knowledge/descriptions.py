@@ -11,8 +11,8 @@ from sqlalchemy import Connection, select
 from rehi.engines.sql.knowledge.entities import LEMMA
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, to_facts
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import maybe_from_micros
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import maybe_from_micros
 from rehi.engines.sql.tables import document, entity, facet, file, form, mention, reading, resource, version
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Version
@@ -77,10 +77,10 @@ def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
 
 
 def _versions(connection: Connection, ids: list[int]) -> defaultdict[int, list[Version]]:
-    found: defaultdict[int, list[Version]] = defaultdict(list)
+    versions: defaultdict[int, list[Version]] = defaultdict(list)
     for row in select_in_chunks(connection, ids, lambda part: select_versions().where(version.c.resource_id.in_(part))):
-        found[row.resource_id].append(to_version(row))
-    return found
+        versions[row.resource_id].append(to_version(row))
+    return versions
 
 
 def _documents(connection: Connection, ids: list[int]) -> dict[int, ReadingFacts]:
@@ -100,8 +100,8 @@ def _briefs(connection: Connection, ids: list[int]) -> defaultdict[int, list[Fac
 
 
 def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[str]]:
-    """Who redirects here, directly or by way of others: level by level, from the ends."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    """Return the URLs that redirect here, directly or by others: level by level, from the ends."""
+    aliases: defaultdict[int, list[str]] = defaultdict(list)
     end_of = {row: row for row in ids}
     level = ids
     query = select(resource.c.id, resource.c.url, resource.c.redirect_to)
@@ -109,9 +109,9 @@ def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[st
         rows = select_in_chunks(connection, level, lambda part: query.where(resource.c.redirect_to.in_(part)))
         for row in rows:
             end_of[row.id] = end_of[row.redirect_to]
-            found[end_of[row.id]].append(row.url)
+            aliases[end_of[row.id]].append(row.url)
         level = [row.id for row in rows]
-    return found
+    return aliases
 
 
 def _mentions(connection: Connection, ids: list[int]) -> defaultdict[int, list[EntityKey]]:

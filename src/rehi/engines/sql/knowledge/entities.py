@@ -13,10 +13,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import folded, key_of, storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert
+from rehi.engines.sql.statements.values import folded, key_of, storable
 from rehi.engines.sql.tables import entity, form, mention
 from rehi.model.entity import Candidate, EntityKey, Form, Identity, LinkedIdentity
 

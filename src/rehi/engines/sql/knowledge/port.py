@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select, update
 
 from rehi.engines.sql.database import Database
+from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.descriptions import describe_entities, describe_resources
 from rehi.engines.sql.knowledge.entities import enter_mentions, find_candidates
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, parts_of, to_facts
 from rehi.engines.sql.knowledge.recording import record_results
-from rehi.engines.sql.knowledge.statements import count_statements
 from rehi.engines.sql.outbox.rows import delete_work
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.tables import document, file, reading
+from rehi.engines.sql.statements.bulk import SelectMany
+from rehi.engines.sql.statements.driver import execute_for_each, select_in_chunks
+from rehi.engines.sql.tables import document, file, reading, resource
 from rehi.errors import NotFound
 from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
@@ -40,6 +42,7 @@ _TASKS = SelectMany(
     "version.id",
     "bigint",
 )
+_SET_STATEMENTS = update(resource).where(resource.c.id == bindparam("row")).values(statements=bindparam("n"))
 
 
 class SqlKnowledge:
@@ -71,7 +74,7 @@ class SqlKnowledge:
         worker: str,
         now: datetime,
     ) -> None:
-        """One transaction: readings, documents, mentions, problems, what the graph must be told, and tasks that are done."""
+        """Record in one transaction what came of read tasks."""
         self.database.write(
             lambda connection: record_results(connection, self.database, results, choose_name, worker, now)
         )
@@ -126,11 +129,11 @@ class SqlKnowledge:
     def record_descriptions(
         self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
     ) -> None:
-        """One transaction: the graph knows what was claimed; statements are counted by resource id, and the time for them."""
+        """Record in one transaction that the graph has been told what was claimed, with its statements by resource id."""
 
         def work(connection: Connection) -> None:
             delete_work(connection, [row for claim in claims for row in claim.ids])
-            count_statements(connection, self.database, statements, seconds)
+            _count_statements(connection, self.database, statements, seconds)
 
         self.database.write(work)
 
@@ -148,3 +151,23 @@ def _to_task(claim: Claim, row: Any) -> ReadTask:
         media_type=row.media_type,
         body=RecordRef(row.name, row.offset, row.length),
     )
+
+
+def _count_statements(
+    connection: Connection, database: Database, statements: Mapping[int, int], seconds: float
+) -> None:
+    """Add the difference to what was counted before, so that a source's number is that of what the graph holds.
+
+    Each source bears its resources' share of the time; what was spent on entities alone is nobody's.
+    """
+    additions = Additions()
+    query = select(resource.c.id, resource.c.source_id, resource.c.statements).order_by(resource.c.id)
+    query = query.with_for_update(key_share=True)
+    rows = select_in_chunks(connection, sorted(statements), lambda part: query.where(resource.c.id.in_(part)))
+    changed = [row for row in rows if row.statements != statements[row.id]]
+    for row in changed:
+        additions.add(row.source_id, "statements", statements[row.id] - row.statements)
+    for source_id, share in Counter(row.source_id for row in rows).items():
+        additions.add(source_id, "seconds:graph", seconds * share / len(rows))
+    execute_for_each(connection, _SET_STATEMENTS, [{"row": row.id, "n": statements[row.id]} for row in changed])
+    additions.write(connection, database)

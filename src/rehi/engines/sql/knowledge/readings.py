@@ -11,10 +11,8 @@ import orjson
 from sqlalchemy import Connection, select
 
 from rehi.engines.sql.ledger.files import File, keep_files, place_of, to_ref
-from rehi.engines.sql.statements.moment import to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import folded, storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import SelectMany, Upsert
+from rehi.engines.sql.statements.values import folded, storable, to_micros
 from rehi.engines.sql.tables import document, facet, file, part, reading, table_shape, term
 from rehi.model.codec import to_json, to_table
 from rehi.model.document import Part, TableShape

@@ -14,12 +14,10 @@ from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
-from rehi.engines.sql.outbox.rows import delete_work, put_work
-from rehi.engines.sql.statements.batches import execute_for_each
-from rehi.engines.sql.statements.bulk_delete import BulkDelete
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
+from rehi.engines.sql.sources.findings import FOLLOW, those_followed
+from rehi.engines.sql.statements.bulk import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
+from rehi.engines.sql.statements.driver import execute_for_each
 from rehi.engines.sql.tables import document, resource
 from rehi.model.entity import Form
 from rehi.model.problem import Stage
@@ -124,6 +122,7 @@ def _store(
     _count_documents(connection, before, after, resources, additions)
     put_work(connection, "entity", count_mentions(connection, before, after, choose_name, additions))
     put_work(connection, "resource", shown)
+    put_owned_work(connection, FOLLOW, [(row, worker) for row in those_followed(connection, shown)])
     _store_problems(connection, shown, resources, additions)
 
 

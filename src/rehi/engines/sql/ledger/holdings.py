@@ -15,9 +15,9 @@ from sqlalchemy import Connection, Select, func, select
 
 from rehi.engines.sql.index.tally import HOUSE, Additions, counts_of
 from rehi.engines.sql.ledger.bodies import Blob
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import storable
 from rehi.engines.sql.tables import blob, holding, host, resource, version
 from rehi.model.holdings import Holding, Holdings
 from rehi.model.resource import NewVersion
@@ -34,7 +34,7 @@ _SUMS = [func.sum(holding.c[name]).label(name) for name in _NUMBERS]
 
 
 def kind_of_type(media_type: str) -> str:
-    """A type without its parameters, in lower case; ``step3`` says the same in SQL."""
+    """Return a type without its parameters, in lower case; ``step3`` says the same in SQL."""
     return storable(media_type).partition(";")[0].strip(" ").translate(_ASCII)[:_LONGEST]
 
 
@@ -150,7 +150,7 @@ _OWNERS = (
 
 
 def add_up_holdings(connection: Connection, limit: int) -> Holdings:
-    """The whole, and the largest types and hosts."""
+    """Return what the archive holds in all, and the largest types and hosts."""
     whole = connection.execute(select(*_SUMS)).one()
     dropped = counts_of(connection, [HOUSE])[HOUSE]
     types = select(holding.c.media_type.label("name"), *_SUMS).group_by(holding.c.media_type)

@@ -14,9 +14,9 @@ from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
-from rehi.engines.sql.statements.batches import select_in_chunks
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
+from rehi.engines.sql.statements.bulk import SelectMany
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
 from rehi.errors import NotFound

@@ -10,6 +10,7 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.migrations.step2 import visits
 from rehi.engines.sql.migrations.step3 import retention
 from rehi.engines.sql.migrations.step4 import readings
+from rehi.engines.sql.migrations.step5 import findings
 from rehi.engines.sql.migrations.step6 import tables
 from rehi.engines.sql.tables import meta, metadata
 from rehi.errors import EngineError, StoreVersionError
@@ -21,7 +22,7 @@ _ROW = "schema"
 
 # The first step leads from version 1 to version 2, and so on. A step speaks plain SQL that holds for both databases and
 # never uses the tables of today, which move on.
-STEPS: tuple[Step, ...] = (visits, retention, readings, tables)
+STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables)
 
 
 def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:

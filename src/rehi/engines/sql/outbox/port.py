@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.outbox.rows import put_owned_work, put_work
-from rehi.engines.sql.statements.batches import chunks, select_in_chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import span, to_micros
-from rehi.engines.sql.statements.text import storable
+from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
+from rehi.engines.sql.statements.bulk import BulkUpdate
+from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.values import span, storable, to_micros
 from rehi.engines.sql.tables import blob, file, outbox, version
 from rehi.errors import EngineError
 from rehi.model.work import Claim
@@ -64,17 +63,22 @@ class SqlOutbox:
         ttl: float,
         now: datetime,
         files: Collection[str] = (),
+        subjects: Collection[int] | None = None,
+        retake: bool = False,
     ) -> Sequence[Claim]:
         """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows."""
+        mine = (outbox.c.worker == worker) if retake else None
         at, until = to_micros(now), to_micros(now) + span(ttl)
         # One query for each kind and owner: asked for all at once, a database would sort everything that waits.
         queries = [
-            _free(at).where(outbox.c.kind == kind, outbox.c.owner == owner)
+            _free(at, mine).where(outbox.c.kind == kind, outbox.c.owner == owner)
             for kind in kinds
             for owner in ("", storable(worker))
         ]
         if files and READ in kinds:
             queries.append(_in_files(at, files))
+        if subjects is not None:
+            queries = [query.where(outbox.c.subject.in_(sorted(subjects))) for query in queries]
 
         def work(connection: Connection) -> list[Claim]:
             self.database.dialect.guard_claims(connection)
@@ -83,7 +87,7 @@ class SqlOutbox:
                 if len(rows) < limit:
                     locked = query.limit(limit - len(rows)).with_for_update(skip_locked=True, of=outbox)
                     rows += connection.execute(locked)
-            claims = _gather(connection, rows, at)
+            claims = _gather(connection, rows, at, mine=worker if retake else "")
             _CLAIM.run(connection, [(row, worker, until) for claim in claims for row in claim.ids])
             return claims
 
@@ -109,6 +113,11 @@ class SqlOutbox:
 
         mine = self.database.write(work, lasting=False)
         return [claim for claim in claims if mine.issuperset(claim.ids)]
+
+    def finish(self, claims: Sequence[Claim]) -> None:
+        """Take work out of the outbox: it is done."""
+        ids = [row for claim in claims for row in claim.ids]
+        self.database.write(lambda connection: delete_work(connection, ids))
 
     def waiting_files(self, *, worker: str, limit: int) -> Mapping[str, str]:
         """Return files with bytes that wait to be read and lie in the folders of other workers, with these workers' names."""
@@ -147,9 +156,10 @@ def _owners(connection: Connection, versions: Sequence[int]) -> list[tuple[int, 
     return [(row.id, row.owner) for row in rows]
 
 
-def _free(at: int) -> Select[Any]:
+def _free(at: int, mine: ColumnElement[bool] | None = None) -> Select[Any]:
     columns = (outbox.c.id, outbox.c.kind, outbox.c.subject)
-    return select(*columns).where(outbox.c.claimed_until <= at).order_by(outbox.c.id)
+    free = outbox.c.claimed_until <= at
+    return select(*columns).where(free if mine is None else or_(free, mine)).order_by(outbox.c.id)
 
 
 def _in_files(at: int, names: Collection[str]) -> Select[Any]:
@@ -158,9 +168,11 @@ def _in_files(at: int, names: Collection[str]) -> Select[Any]:
     return joined.where(outbox.c.kind == READ, file.c.name.in_(sorted(names)))
 
 
-def _gather(connection: Connection, rows: Sequence[Any], at: int) -> list[Claim]:
+def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) -> list[Claim]:
     """Return the subjects of rows with all that waits for them, but for those that are with somebody."""
-    query = select(outbox.c.id, outbox.c.kind, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until)
+    query = select(
+        outbox.c.id, outbox.c.kind, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until, outbox.c.worker
+    )
     subjects = list(dict.fromkeys((row.kind, row.subject) for row in rows))
     waiting: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)
     for kind in {kind for kind, _ in subjects}:
@@ -171,5 +183,6 @@ def _gather(connection: Connection, rows: Sequence[Any], at: int) -> list[Claim]
     return [
         Claim(kind, subject, tuple(sorted(row.id for row in rows_of)), max(row.attempts for row in rows_of))
         for (kind, subject) in subjects
-        if (rows_of := waiting[kind, subject]) and all(row.claimed_until <= at for row in rows_of)
+        if (rows_of := waiting[kind, subject])
+        and all(row.claimed_until <= at or (mine and row.worker == mine) for row in rows_of)
     ]

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from rehi.engines.sql.statements.bulk_delete import BulkDelete
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import BulkDelete, Upsert
 from rehi.engines.sql.tables import outbox
 
 _INSERT = Upsert(outbox, ("kind", "subject", "owner"))

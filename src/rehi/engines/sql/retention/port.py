@@ -13,11 +13,10 @@ from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.files import keep_files
 from rehi.engines.sql.ledger.holdings import count_bodies
-from rehi.engines.sql.statements.batches import chunks, select_in_chunks
-from rehi.engines.sql.statements.bulk_update import BulkUpdate
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.select_many import SelectMany
-from rehi.engines.sql.statements.text import key_of, storable
+from rehi.engines.sql.sources.findings import has_source, resources_of
+from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
+from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import blob, outbox, problem, resource, source, version
 from rehi.engines.sql.tables import file as files
 from rehi.errors import NotFound
@@ -35,8 +34,11 @@ _DROP = BulkUpdate(
     {"dropped_at": "new.at", "dropped_by": "new.rule"},
     where="blob.id = new.id AND blob.dropped_at IS NULL",
 )
+_SOURCES = SelectMany(
+    "SELECT resource_id, source_id FROM finding", "resource_id", "bigint", order="resource_id, source_id"
+)
 _RESOURCES = select(
-    resource.c.id, resource.c.source_id, resource.c.url, resource.c.blob_id, resource.c.versions, resource.c.read_number
+    resource.c.id, resource.c.url, resource.c.blob_id, resource.c.versions, resource.c.read_number
 ).order_by(resource.c.id)
 _VERSIONS = select(
     version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.blob_id
@@ -70,7 +72,7 @@ class SqlRetention:
             wanted = sorted(set(resources))
             rows = select_in_chunks(connection, wanted, lambda part: query.where(resource.c.id.in_(part)))
             if sources:
-                rows += connection.execute(query.where(resource.c.source_id.in_(sorted(sources))).limit(limit))
+                rows += connection.execute(query.where(has_source(sources)).limit(limit))
             known = {row.id: row for row in rows}
             return _histories(connection, [known[row] for row in sorted(known)][:limit])
 
@@ -78,14 +80,13 @@ class SqlRetention:
 
     def sharing(self, blob_ids: Iterable[int], *, sources: Iterable[int]) -> Sequence[SharedBody]:
         """Return how many versions have these bytes, and the first resource of these sources; nothing for pruned ones."""
-        here = resource.c.source_id.in_(sorted(sources))
+        here = version.c.resource_id.in_(resources_of(sources))
         query = (
             select(
                 version.c.blob_id, blob.c.size, func.count().label("n"),
                 func.min(version.c.resource_id).filter(here).label("first"),
             )
             .join(blob, blob.c.id == version.c.blob_id)
-            .join(resource, resource.c.id == version.c.resource_id)
             .where(blob.c.dropped_at.is_(None))
             .group_by(version.c.blob_id, blob.c.size)
             .order_by(version.c.blob_id)
@@ -143,7 +144,10 @@ def _histories(connection: Connection, rows: Sequence[Any]) -> list[VersionHisto
                 unreadable=state.id in troubled,
             )
         )
-    return [VersionHistory(row.id, row.source_id or 0, tuple(versions[row.id])) for row in rows]
+    sources: defaultdict[int, list[int]] = defaultdict(list)
+    for row in _SOURCES.run(connection, list(states)):
+        sources[row.resource_id].append(row.source_id)
+    return [VersionHistory(row.id, tuple(sources[row.id]), tuple(versions[row.id])) for row in rows]
 
 
 def _pending(connection: Connection, rows: Sequence[Any]) -> set[int]:

@@ -1,26 +1,54 @@
-"""Sources: what was given to visit, and the URLs taken in from it."""
+"""Sources: what was given to visit, how far each has been read, and the findings taken in from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Select, Update, select, text, update
 
 from rehi.engines.sql.database import Database
+from rehi.engines.sql.dialects.dialect import NewResource
+from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
+from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
-from rehi.engines.sql.statements.moment import from_micros, to_micros
-from rehi.engines.sql.statements.text import key_of, storable, tail_of
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.outbox.rows import delete_work, put_owned_work
+from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.values import (
+    HEAD,
+    from_micros,
+    key_of,
+    maybe_from_micros,
+    storable,
+    tail_of,
+    to_micros,
+)
+from rehi.engines.sql.tables import blob, file, finding, resource
 from rehi.engines.sql.tables import source as table
 from rehi.errors import NotFound
+from rehi.model.claims import NO_CLAIMS, SourceClaims, read_claims, write_claims
 from rehi.model.problem import Problem
-from rehi.model.source import Source, SourceKind, SourceState
+from rehi.model.source import Finding, Source, SourceState
+from rehi.model.work import Claim
 
-_ENTER = Upsert(table, ("key", "kind", "name", "location", "size", "added_at", "state"), unique=("key",))
+DISCOVER = "discover"  # the kind of work whose subjects are sources
+_ENTER = Upsert(table, ("key", "kind", "name", "location", "size", "worker", "added_at", "state"), unique=("key",))
+_SOURCES = select(table, resource.c.url.label("awaited")).outerjoin(resource, resource.c.id == table.c.awaits)
+_READY = (
+    select(table.c.id, table.c.worker, file.c.owner)
+    .join(resource, resource.c.id == table.c.awaits)
+    .outerjoin(blob, blob.c.id == resource.c.blob_id)
+    .outerjoin(file, file.c.id == blob.c.file_id)
+    .where(resource.c.visited_at >= table.c.asked_at)
+    .order_by(table.c.id)
+)
+_WAITING = text("SELECT 1 FROM source WHERE awaits IS NOT NULL LIMIT 1")
 
 
 class SqlSources:
@@ -28,45 +56,64 @@ class SqlSources:
 
     database: Database
 
-    def add_source(self, *, kind: SourceKind, name: str, location: str, size: int, now: datetime) -> Source:
+    def add_source(self, *, kind: str, name: str, location: str, size: int, worker: str = "", now: datetime) -> Source:
         """Enter a source; the same location and name give the same source again."""
-        key = key_of(location, name)
+        key = key_of("" if location == name else location, name)
         row = {
             "key": key,
-            "kind": kind.value,
+            "kind": storable(kind),
             "name": storable(name),
             "location": storable(location),
             "size": size,
+            "worker": storable(worker),
             "added_at": to_micros(now),
             "state": SourceState.WAITING.value,
         }
 
         def work(connection: Connection) -> Source:
             _ENTER.run(connection, [row])
-            found = connection.execute(select(table).where(table.c.key == key)).one()
-            return _to_source(found, counts_of(connection, [found.id])[found.id])
+            return _one(connection, _SOURCES.where(table.c.key == key))
+
+        return self.database.write(work)
+
+    def start_source(self, source_id: int, *, anew: bool = False, now: datetime) -> Source:
+        """Put a source's discovery into the outbox, unless it is done; ``anew`` also then, from its beginning."""
+
+        def work(connection: Connection) -> Source:
+            source = _load(connection, source_id)
+            if source.state is SourceState.DONE and not anew:
+                return source
+            values: dict[str, Any] = {"state": SourceState.READING.value}
+            if anew or source.state is not SourceState.READING:
+                values |= {"began_at": to_micros(now), "awaits": None}
+            if anew:
+                values |= {"cursor": None, "share": 0.0}
+            connection.execute(_change(source_id, **values))
+            put_owned_work(connection, DISCOVER, [(source_id, storable(source.worker))])
+            return _load(connection, source_id)
 
         return self.database.write(work)
 
     def take_in(
         self,
         source: Source,
-        urls: Sequence[str],
+        findings: Sequence[Finding],
         *,
-        position: int,
+        cursor: bytes,
+        share: float = 0.0,
         counts: Mapping[str, float],
         problems: Sequence[Problem] = (),
         now: datetime,
     ) -> int:
-        """Store a batch of found URLs, due now, with the new position and the counts to add; the rows that are new."""
+        """Store a batch of findings with the new cursor and the counts to add, and return how many resources are new."""
         due = to_micros(now)
         hosts: dict[str, int] = {}
 
         def work(connection: Connection) -> int:
             hosts.clear()  # what an attempt that was rolled back had made
-            new = self._enter(connection, source.id, urls, due, hosts) if urls else 0
+            new = self._enter(connection, source.id, findings, due, hosts) if findings else 0
             keep_problems(connection, problems)
-            connection.execute(update(table).where(table.c.id == source.id).values(position=position))
+            connection.execute(_change(source.id, cursor=cursor, share=float(share)))
             additions = Additions()
             for what, n in counts.items():
                 additions.add(source.id, what, n)
@@ -79,70 +126,202 @@ class SqlSources:
         return new
 
     def _enter(
-        self, connection: Connection, source_id: int, urls: Sequence[str], due: int, hosts: dict[str, int]
+        self, connection: Connection, source_id: int, findings: Sequence[Finding], due: int, hosts: dict[str, int]
     ) -> int:
         """Enter URLs in their order, so that each page of the index is touched once: a third of the time."""
-        ordered = sorted(urls)
-        origins = [origin_of(url) for url in ordered]
+        ordered = sorted({one.url for one in findings})
+        claims = {one.url: storable(write_claims(one.claims)) for one in findings if one.claims is not NO_CLAIMS}
+        origins = _origins_of(ordered)
         known = self.database.hosts
         here = set(origins)
         hosts.update((origin, known[origin]) for origin in here if origin in known)
         hosts.update(ensure_hosts(connection, here - hosts.keys()))
-        rows = [
-            (hosts[origin], url, tail_of(url), source_id, due, 0) for origin, url in zip(origins, ordered, strict=True)
+        rows: list[NewResource] = [
+            (hosts[origin], url, "" if len(url) <= HEAD else tail_of(url), source_id, due, 0)
+            for origin, url in zip(origins, ordered, strict=True)
         ]
-        new = self.database.dialect.insert_resources(connection, rows)
+        new = self.database.dialect.insert_findings(connection, rows, at=due, claims=claims)
         if new:
             wake_together(connection, hosts.values(), due)
         return new
 
-    def mark_source(self, source_id: int, state: SourceState, *, position: int | None = None) -> None:
+    def follow_links(self, origins: Mapping[int, Sequence[Finding]], *, source_id: int, now: datetime) -> int:
+        """Store what documents link to as findings of their source, one step further than they are."""
+        at = to_micros(now)
+        links = {one.url: (row, one) for row, linked in sorted(origins.items()) for one in reversed(linked)}
+
+        def work(connection: Connection) -> int:
+            additions = Additions()
+            wanted = [Wanted(url, source_id, at) for url in sorted(links)]
+            there = ensure_resources(connection, self.database, wanted, additions)
+            wake_together(connection, there.woken, at)
+            query = select(finding.c.resource_id, finding.c.depth).where(finding.c.source_id == source_id)
+            depths = {
+                row.resource_id: row.depth
+                for row in select_in_chunks(
+                    connection, sorted(origins), lambda part: query.where(finding.c.resource_id.in_(part))
+                )
+            }
+            rows = [
+                (source_id, there.ids[url], at, at, depths.get(row, 0) + 1, row, storable(write_claims(one.claims)))
+                for url, (row, one) in links.items()
+            ]
+            enter_links(connection, sorted(rows, key=lambda row: row[1]))
+            additions.add(source_id, "followed", there.entered)
+            additions.write(connection, self.database)
+            return there.entered
+
+        return self.database.write(work) if links else 0
+
+    def set_kind(self, source_id: int, kind: str) -> None:
+        """Say of which kind a source is, now that it was recognised."""
+        self.database.write(lambda connection: connection.execute(_change(source_id, kind=storable(kind))))
+
+    def mark_source(self, source_id: int, state: SourceState) -> None:
         """Say how far a source has come."""
-        values: dict[str, Any] = (
-            {"state": state.value} if position is None else {"state": state.value, "position": position}
-        )
-        self.database.write(lambda c: c.execute(update(table).where(table.c.id == source_id).values(**values)))
+        values: dict[str, Any] = {"state": state.value}
+        if state is not SourceState.READING:
+            values["awaits"] = None
+        self.database.write(lambda connection: connection.execute(_change(source_id, **values)))
+
+    def suspend(
+        self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
+    ) -> None:
+        """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done."""
+        at = to_micros(now)
+
+        def work(connection: Connection) -> None:
+            additions = Additions()
+            there = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
+            row = there.ids[url]
+            join_source(connection, [(source.id, row)], at)
+            asked_at = to_micros(since)
+            if at_once:
+                make_resource_due(connection, row, at, unless_visited=asked_at)
+            connection.execute(_change(source.id, awaits=row, asked_at=asked_at))
+            delete_work(connection, [work_id for claim in claims for work_id in claim.ids])
+            additions.write(connection, self.database)
+
+        self.database.write(work)
+
+    def wake_sources(self) -> int:
+        """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
+
+        def nothing(connection: Connection) -> bool:
+            return connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None
+
+        def work(connection: Connection) -> int:
+            ready = connection.execute(_READY.with_for_update(of=table, skip_locked=True)).all()
+            for row in ready:
+                connection.execute(_change(row.id, awaits=None))
+            put_owned_work(connection, DISCOVER, [(row.id, row.worker or row.owner or "") for row in ready])
+            return len(ready)
+
+        return 0 if self.database.read(nothing) else self.database.write(work)
 
     def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
         """Say when the source's resources are to be visited again, and how much they matter; NotFound if there is none."""
-        change = update(table).where(table.c.id == source_id).values(policy=storable(policy), weight=weight)
-        if not self.database.write(lambda connection: connection.execute(change).rowcount):
-            raise NotFound(f"there is no source {source_id}")
+        self._set(source_id, policy=storable(policy), weight=weight)
+
+    def set_follow(self, source_id: int, follow: str) -> None:
+        """Say which links of the source's documents become resources, those that were read before too."""
+        self._set(source_id, follow=storable(follow))
+
+    def _set(self, source_id: int, **values: Any) -> None:
+        def work(connection: Connection) -> None:
+            if not connection.execute(_change(source_id, **values)).rowcount:
+                raise NotFound(f"there is no source {source_id}")
+            if values.get("follow"):
+                follow_all(connection, source_id)
+
+        self.database.write(work)
 
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""
-
-        def work(connection: Connection) -> Source:
-            found = connection.execute(select(table).where(table.c.id == source_id)).one_or_none()
-            if found is None:
-                raise NotFound(f"there is no source {source_id}")
-            return _to_source(found, counts_of(connection, [source_id])[source_id])
-
-        return self.database.read(work)
+        return self.database.read(lambda connection: _load(connection, source_id))
 
     def sources(self) -> Sequence[Source]:
         """All sources, the newest first."""
 
         def work(connection: Connection) -> Sequence[Source]:
-            found = connection.execute(select(table).order_by(table.c.added_at.desc(), table.c.id.desc())).all()
-            counts = counts_of(connection, [row.id for row in found])
-            return [_to_source(row, counts[row.id]) for row in found]
+            rows = connection.execute(_SOURCES.order_by(table.c.added_at.desc(), table.c.id.desc())).all()
+            counts = counts_of(connection, [row.id for row in rows])
+            return [_to_source(row, counts[row.id]) for row in rows]
 
         return self.database.read(work)
+
+    def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
+        """What each of its sources says of a resource, the first one first."""
+        query = select(finding, table.c.name).join(table, table.c.id == finding.c.source_id)
+        query = query.where(finding.c.resource_id == resource_id).order_by(finding.c.first_at, finding.c.source_id)
+        rows = self.database.read(lambda connection: connection.execute(query).all())
+        return [
+            SourceClaims(
+                source_id=row.source_id, source=row.name, first_at=from_micros(row.first_at),
+                last_at=from_micros(row.last_at), claims=read_claims(row.claims),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def followed(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, str, int]]]:
+        """Those of the resources whose links are followed: by resource, its sources with their rules and its depth there."""
+        query = select(finding.c.resource_id, finding.c.source_id, finding.c.depth, table.c.follow)
+        query = query.join(table, table.c.id == finding.c.source_id).where(table.c.follow != "")
+        query = query.order_by(finding.c.resource_id, finding.c.source_id)
+        wanted = sorted(set(resource_ids))
+        rows = self.database.read(
+            lambda c: select_in_chunks(c, wanted, lambda part: query.where(finding.c.resource_id.in_(part)))
+        )
+        followed: defaultdict[int, list[tuple[int, str, int]]] = defaultdict(list)
+        for row in rows:
+            followed[row.resource_id].append((row.source_id, row.follow, row.depth))
+        return followed
+
+
+def _origins_of(ordered: Sequence[str]) -> list[str]:
+    """Return the origins of URLs; in their order many have that of the one before, which is quickly seen."""
+    origins: list[str] = []
+    origin, start = "", "\0"  # with which no URL begins
+    for url in ordered:
+        if not url.startswith(start):
+            origin = origin_of(url)
+            start = f"{origin}/"
+        origins.append(origin)
+    return origins
+
+
+def _change(source_id: int, **values: Any) -> Update:
+    return update(table).where(table.c.id == source_id).values(**values)
+
+
+def _load(connection: Connection, source_id: int) -> Source:
+    return _one(connection, _SOURCES.where(table.c.id == source_id), f"there is no source {source_id}")
+
+
+def _one(connection: Connection, query: Select[Any], missing: str = "") -> Source:
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise NotFound(missing)
+    return _to_source(row, counts_of(connection, [row.id])[row.id])
 
 
 def _to_source(row: Any, counts: Mapping[str, float]) -> Source:
     return Source(
         id=row.id,
-        kind=SourceKind(row.kind),
+        kind=row.kind,
         name=row.name,
         location=row.location,
         size=row.size,
         added_at=from_micros(row.added_at),
         state=SourceState(row.state),
-        position=row.position,
+        cursor=bytes(row.cursor or b""),
+        share=row.share,
+        worker=row.worker,
+        began_at=maybe_from_micros(row.began_at),
+        awaits=row.awaited or "",
         policy=row.policy,
         weight=row.weight,
         keep=row.keep,
+        follow=row.follow,
         counts=counts,
     )

@@ -11,7 +11,7 @@ from rehi.engines.sql.tables.files import blob, file
 from rehi.engines.sql.tables.hosts import host, orders, pace_group, probe, robots
 from rehi.engines.sql.tables.knowledge import document, entity, facet, form, mention, part, reading, table_shape, term
 from rehi.engines.sql.tables.resources import holding, resource, version, visit
-from rehi.engines.sql.tables.sources import meta, source, tally
+from rehi.engines.sql.tables.sources import finding, meta, source, tally
 from rehi.engines.sql.tables.updates import update_round, update_share
 from rehi.engines.sql.tables.work import outbox, ownership, problem, worker
 
@@ -21,6 +21,7 @@ __all__ = [
     "entity",
     "facet",
     "file",
+    "finding",
     "form",
     "holding",
     "host",

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from rehi.engines.sql.statements.text import HEAD
+from rehi.engines.sql.statements.values import HEAD
 from rehi.engines.sql.tables.columns import BYTEWISE, ID, integer, metadata, real, string
 
 resource = Table(
@@ -34,7 +34,7 @@ resource = Table(
     # Not declared as foreign keys: they are always found or made in the same transaction and never deleted, and on
     # PostgreSQL the checks took half of the intake's time (14,000 rows/s with them, 28,500 without, in one run).
     Column("host_id", ID, nullable=False),
-    Column("source_id", ID),
+    Column("source_id", ID),  # the first that named it, for which its visits are counted; ``finding`` has all of them
     Column("state", Text, nullable=False, server_default="waiting"),
     Column("due_at", BigInteger),
     integer("status"),
@@ -53,7 +53,6 @@ resource = Table(
     Column("failing_since", BigInteger),
     Column("gone_at", BigInteger),
     integer("remarked"),  # 1: on the problems list, though its last visit did not fail
-    real("promised"),
     Column("history", LargeBinary),
 )
 Index("resource_url", resource.c.url, unique=True).ddl_if(dialect="sqlite")

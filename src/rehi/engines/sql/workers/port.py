@@ -11,9 +11,8 @@ from sqlalchemy import Connection, func, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.outbox.port import READ
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert, newest
+from rehi.engines.sql.statements.bulk import Upsert, newest
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, outbox, ownership
 from rehi.engines.sql.tables import worker as table
 from rehi.engines.sql.workers.updates import begin_update, end_update, list_updates, spend_time

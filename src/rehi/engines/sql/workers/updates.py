@@ -9,9 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from rehi.engines.sql.statements.moment import from_micros, maybe_from_micros, to_micros
-from rehi.engines.sql.statements.text import storable
-from rehi.engines.sql.statements.upsert import Upsert
+from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
 from rehi.engines.sql.tables import update_round, update_share
 from rehi.errors import NotFound
 from rehi.model.listing import Page

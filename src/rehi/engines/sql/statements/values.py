@@ -1,0 +1,71 @@
+"""Values in the form in which both databases can keep, compare and index them: moments and text.
+
+A moment is a number of microseconds since 1970 in the database, and an aware UTC datetime outside.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_NEVER_YEAR = 9999  # datetime.max stands for "never"
+
+
+def to_micros(moment: datetime) -> int:
+    """Return a moment as a whole number; exact, which a float of seconds is not."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def maybe_to_micros(moment: datetime | None) -> int | None:
+    """Return a moment as a whole number, if there is one."""
+    return None if moment is None else (moment - _EPOCH) // _MICROSECOND
+
+
+def to_due(moment: datetime) -> int | None:
+    """Return the moment at which something is due; None for never, which is datetime.max outside."""
+    return None if moment.year >= _NEVER_YEAR else to_micros(moment)
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the moment that a whole number is."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def maybe_from_micros(micros: int | None) -> datetime | None:
+    """Return the moment that a whole number is, if there is one."""
+    return None if micros is None else from_micros(micros)
+
+
+def span(seconds: float) -> int:
+    """Return a length of time in microseconds."""
+    return round(seconds * 1_000_000)
+
+
+# PostgreSQL refuses index entries over 2,704 bytes; URLs are ASCII, so a head of 600 characters is safe.
+HEAD = 600
+FOLDED = 200  # characters, at most 800 bytes
+
+
+def storable(text: str) -> str:
+    """Return a text without what a database refuses: PostgreSQL has no NUL, and neither has lone surrogates."""
+    if text.isascii():
+        return text.replace("\0", "")
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def folded(text: str) -> str:
+    """Return a text as it is searched: without case, composed, not too long for an index."""
+    return unicodedata.normalize("NFC", storable(text).casefold())[:FOLDED]
+
+
+def key_of(*parts: str) -> bytes:
+    """Return sixteen bytes that are the key of texts of any length in a unique index."""
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def tail_of(url: str) -> str:
+    """Return what tells URLs apart that share their first 600 characters; empty for all that are shorter."""
+    return "" if len(url) <= HEAD else blake2b(url.encode("utf-8", "replace"), digest_size=32).hexdigest()

@@ -1,0 +1,174 @@
+"""The discovery of one source: recognised if need be, read by its kind from its cursor on, and stored batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from rehi.archive import Archive
+from rehi.builtin import load, load_all
+from rehi.errors import RehiError, SettingsError, SourceError
+from rehi.frontier import VISIT_RULES, zone_of
+from rehi.model.captured import CapturedVisit
+from rehi.model.problem import Problem, Stage
+from rehi.model.source import UNRECOGNISED, Source, SourceState
+from rehi.model.work import Claim
+from rehi.pipeline.captured import CaptureKeeper
+from rehi.pipeline.crawl import IN_PLACE
+from rehi.pipeline.judgement import Judge
+from rehi.pipeline.rooms import LEASE_SECONDS
+from rehi.pipeline.source_fetch import SourceFetch
+from rehi.ports import Catalogue
+from rehi.settings import Settings
+from rehi.sources import Awaited, SourceKind, recognise, sample_file
+from rehi.sources.intake import take_in
+from rehi.sources.recognition import PAGE
+
+DISCOVER = "discover"  # the kind of work in the outbox whose subjects are sources
+ADVICE = "What came before is kept. Mend the file and add it again."
+
+Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What it takes to read a source. One is read at a time in a data folder, under the lock of the intake."""
+
+    settings: Settings
+    worker: str
+    clock: Callable[[], datetime]
+    catalogue: Catalogue
+    archive: Archive  # for reading
+    spool: Path
+    lock: Callable[[], AbstractContextManager[None]]  # DataFolderBusy if another process reads a source
+    importing: Callable[[], AbstractContextManager[Archive]]  # for appending what others have captured
+    adopt: Callable[[Path], str]  # makes a file known to the archive where it is, and returns its name there
+
+    def claim(self, source_ids: Sequence[int] | None = None) -> Sequence[Claim]:
+        """Claim a source that is to be read, any or one of these; whoever calls holds the lock.
+
+        So a claim of this worker's own is one of a process that was killed.
+        """
+        return self.catalogue.claim(
+            (DISCOVER,),
+            worker=self.worker,
+            limit=1,
+            ttl=LEASE_SECONDS,
+            now=self.clock(),
+            subjects=source_ids,
+            retake=True,
+        )
+
+    def read(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> None:
+        """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further."""
+        source = self.catalogue.source(claim.subject)
+        if source.state is SourceState.DONE:
+            self.catalogue.finish([claim])
+            return
+        try:
+            self._discover(source, claim, report, cancelled)
+        except Awaited as awaited:
+            self.catalogue.suspend(
+                source, awaited.url, [claim], since=awaited.since, at_once=awaited.at_once, now=self.clock()
+            )
+            return
+        except SourceError as error:
+            self._fail(source, error)
+            self.catalogue.finish([claim])
+            raise
+        if not cancelled():
+            self.catalogue.mark_source(source.id, SourceState.DONE)
+            self.catalogue.finish([claim])
+
+    def _discover(self, source: Source, claim: Claim, report: Report, cancelled: Callable[[], bool]) -> None:
+        with ExitStack() as stack:
+            fetch = SourceFetch(
+                source, self.catalogue, self.archive, self.clock, self.spool, self.settings.fetch.max_bytes
+            )
+            kind = self._kind_of(source, fetch)
+            crawl = _Crawl(self, source, stack)
+            batches = kind.discover(source, source.cursor, fetch)
+            report(source, source.share)
+            renewed_at = self.clock()
+            for share in take_in(
+                source, batches, self.catalogue, clock=self.clock, cancelled=cancelled, unit=kind.unit, keep=crawl.keep
+            ):
+                report(source, share)
+                if (self.clock() - renewed_at).total_seconds() > LEASE_SECONDS / 3:
+                    renewed_at = self.clock()
+                    self.catalogue.renew_claims([claim], worker=self.worker, ttl=LEASE_SECONDS, now=renewed_at)
+
+    def _kind_of(self, source: Source, fetch: SourceFetch) -> SourceKind:
+        """Return a source's kind; what lies at a URL is looked at first."""
+        name = source.kind
+        if name == UNRECOGNISED:
+            with fetch(source.location) as fetched:
+                sample = sample_file(
+                    fetched.path, name=source.name, media_type=fetched.media_type, is_local=source.is_local
+                )
+            recognised = recognise(sample, all_kinds())
+            name = recognised[0] if recognised is not None else PAGE
+            self.catalogue.set_kind(source.id, name)
+        try:
+            kind: SourceKind = load("source", name)
+        except SettingsError as error:
+            raise SourceError(f"{source.name} can't be read: {error}") from error
+        return kind
+
+    def _fail(self, source: Source, error: RehiError) -> None:
+        problem = Problem.of(error, stage=Stage.SOURCES, subject=source.name, at=self.clock(), advice=ADVICE)
+        self.catalogue.note([problem])
+        self.catalogue.mark_source(source.id, SourceState.FAILED)
+
+
+def all_kinds() -> Mapping[str, SourceKind]:
+    """Return the kinds of sources that there are, by name."""
+    return load_all("source")
+
+
+@dataclass(slots=True)
+class _Crawl:
+    """What a source brings of a crawl made elsewhere, appended to files of its own, so that a harvest may go on beside it."""
+
+    discovery: Discovery
+    source: Source
+    stack: ExitStack  # closes the archive when the source has been read, or its reading broke off
+    _keeper: CaptureKeeper | None = field(default=None)
+
+    def keep(self, captures: Sequence[CapturedVisit], now: datetime) -> tuple[Mapping[str, float], Sequence[Problem]]:
+        """Keep and record a batch of captured visits."""
+        discovery = self.discovery
+        if self._keeper is None:
+            self._keeper = self.stack.enter_context(_open_keeper(discovery, self.source))
+        keeping = self._keeper.keep(captures, now=now)
+        if keeping.visited:
+            discovery.catalogue.record(keeping.visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
+        return {what: float(n) for what, n in keeping.counts.items() if n}, keeping.problems
+
+
+@contextmanager
+def _open_keeper(discovery: Discovery, source: Source) -> Iterator[CaptureKeeper]:
+    """The archive for crawls made elsewhere; what was kept before a kill is recorded first, and files are sealed at the end."""
+    with discovery.importing() as archive:
+        _recover(discovery, archive, source)
+        in_place = load("source", source.kind or PAGE) is IN_PLACE
+        yield CaptureKeeper(
+            archive=archive,
+            catalogue=discovery.catalogue,
+            source=source,
+            adopted=discovery.adopt(Path(source.location)) if in_place else "",
+        )
+        for name, size in archive.unsealed():
+            archive.seal(name, size, spool=discovery.spool)
+
+
+def _recover(discovery: Discovery, archive: Archive, source: Source) -> None:
+    """Record what was kept before a kill; a torn end is set aside."""
+    settings, catalogue, now = discovery.settings, discovery.catalogue, discovery.clock()
+    judge = Judge(archive, catalogue, settings=settings, time_zone=zone_of(settings))
+    visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(now=now)]
+    if visited:
+        catalogue.record(visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)

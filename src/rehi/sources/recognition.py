@@ -1,0 +1,106 @@
+"""Recognition: all kinds are asked what something is, and the surest one has it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from rehi.errors import SourceError
+from rehi.sources.kind import Recognition, SourceKind, SourceSample
+from rehi.sources.line import BOM, is_blank
+from rehi.sources.opening import open_file, open_lines
+
+_LOOKED_AT = 262_144  # bytes, packed and unpacked
+_LINES = 100  # lines, besides blank ones
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b")) + b"\x7f"
+_GZIP = b"\x1f\x8b"
+_FRAME = b"\x28\xb5\x2f\xfd"
+PAGE = "page"  # what lies on this machine is never one
+
+
+def recognise(sample: SourceSample, kinds: Mapping[str, SourceKind]) -> tuple[str, Recognition] | None:
+    """Return the name of the kind that is surest, with what it says; None if none is sure at all."""
+    asked = [(name, kind.recognise(sample)) for name, kind in kinds.items()]
+    name, surest = max(asked, key=lambda one: one[1].certainty)
+    return (name, surest) if surest.certainty > 0 else None
+
+
+def recognise_file(path: Path, kinds: Mapping[str, SourceKind]) -> str:
+    """Return the name of the kind of a file; SourceError says in one sentence what it is instead, and what can be done."""
+    sample = sample_file(path, name=path.name)
+    recognised = recognise(sample, kinds)
+    if recognised is None:
+        raise _refusal(path, sample)
+    name, surest = recognised
+    if name == PAGE:
+        raise SourceError(
+            f"{path} is {surest.what}, not a crawl log or a list of URLs: "
+            "add the address where it lies, or write the URLs that you want into a list, one on each line"
+        )
+    return name
+
+
+def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool = True) -> SourceSample:
+    """Return the beginning of a file; SourceError if it can't be opened."""
+    with open_file(path) as file:
+        first = file.read(_LOOKED_AT)
+    start = _unpack(first)
+    lines = [] if _is_binary(start) else [line for line in start.split(b"\n") if not is_blank(line)]
+    return SourceSample(
+        name=name,
+        first=first,
+        start=start,
+        lines=tuple(lines[:_LINES]),
+        media_type=media_type,
+        is_local=is_local,
+    )
+
+
+def _refusal(path: Path, sample: SourceSample) -> SourceError:
+    """Return why a file is of no kind."""
+    if not sample.first:
+        return SourceError(f"{path} is empty")
+    if sample.start.startswith(_UTF16):
+        return SourceError(f"{path} is written in UTF-16; save it as UTF-8 and add it again")
+    with open_lines(path) as lines:
+        for _ in zip(lines, range(_LINES), strict=False):
+            pass  # a damaged file says so here
+    if _is_binary(sample.start):
+        return SourceError(f"{path} is a binary file, not a crawl log or a list of URLs")
+    if not sample.lines:
+        return SourceError(f"{path} has nothing in it but blank lines and comments")
+    return SourceError(
+        f"{path} is not a crawl log or a list: of its first {len(sample.lines)} lines none is a crawl-log line, "
+        "and few or none are URLs"
+    )
+
+
+def _is_binary(start: bytes) -> bool:
+    head = start.removeprefix(BOM)[:4096]
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    return b"\0" in head or controls > len(head) // 10
+
+
+def _unpack(first: bytes) -> bytes:
+    """Return the beginning of what is packed with gzip or zstd, as far as it can be had; anything else as it is."""
+    if first.startswith(_GZIP):
+        member = zlib.decompressobj(31)
+        try:
+            return member.decompress(first, _LOOKED_AT)
+        except zlib.error:
+            return b""
+    return _unpack_frame(first) if first.startswith(_FRAME) else first
+
+
+def _unpack_frame(first: bytes) -> bytes:
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        from backports import zstd
+    try:
+        unpacked: bytes = zstd.ZstdDecompressor().decompress(first, _LOOKED_AT)
+    except zstd.ZstdError:
+        return b""
+    return unpacked

@@ -1,0 +1,88 @@
+"""The ports stay small, and each of their methods has a caller."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "rehi"
+# How many methods the catalogue's ports have. A number may go down; if it must go up, another engine has more to do.
+METHODS = {
+    "Frontier": 9,
+    "Ledger": 8,
+    "Retention": 6,
+    "Outbox": 4,
+    "Knowledge": 8,
+    "Workers": 6,
+    "Index": 11,
+    "Catalogue": 3,
+}
+ELSEWHERE = frozenset({"Sources"})  # counted by its own rule: a source kind needs what it needs
+HELD_AS = frozenset({"catalogue", "frontier", "ledger"})  # the names under which the rooms hold a port of it
+
+
+def protocols() -> dict[str, tuple[str, list[str]]]:
+    """Return the ports by name, with their module and the names of their methods; properties count too."""
+    ports = {}
+    for path in sorted((SOURCE / "ports").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") == "Protocol" for base in node.bases):
+                ports[node.name] = path.stem, [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+    return ports
+
+
+def methods_used(path: Path) -> Iterator[str]:
+    """Yield what a module asks of the catalogue: ``lease`` for ``house.catalogue.lease(...)``."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Attribute(value=ast.Name(id=holder) | ast.Attribute(attr=holder), attr=name):
+                if holder.lstrip("_") in HELD_AS:
+                    yield name
+
+
+def asked() -> set[str]:
+    """Return all that is asked of the catalogue outside the engines and what ships for tests."""
+    inner = ("engines", "testing")
+    paths = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in inner]
+    return {name for path in paths for name in methods_used(path)}
+
+
+def test_the_catalogues_ports_do_not_grow_unseen() -> None:
+    ports = protocols()
+    catalogue = next(
+        node
+        for node in ast.parse((SOURCE / "ports" / "catalogue.py").read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    behind = {getattr(base, "id", "") for base in catalogue.bases} - {"Protocol"} - ELSEWHERE
+    assert behind == METHODS.keys() - {"Catalogue"}
+    counts = {name: len(ports[name][1]) for name in METHODS}
+    assert counts == METHODS, "a method more is one more for every engine: can a room compose it from others?"
+
+
+def test_a_port_is_in_the_module_of_its_name_and_has_a_folder_in_the_engine() -> None:
+    for name in METHODS.keys() - {"Catalogue"}:
+        assert protocols()[name][0] == name.lower()
+        assert (SOURCE / "engines" / "sql" / name.lower() / "port.py").is_file()
+
+
+def test_the_engines_folders_are_the_ports_and_what_they_stand_on() -> None:
+    folders = {path.name for path in (SOURCE / "engines" / "sql").iterdir() if path.is_dir()} - {"__pycache__"}
+    ports = {name.lower() for name in METHODS.keys() | ELSEWHERE} - {"catalogue"}
+    assert folders == ports | {"dialects", "migrations", "statements", "tables"}
+
+
+@pytest.mark.parametrize("port", sorted(METHODS.keys() | ELSEWHERE))
+def test_every_method_of_a_port_has_a_caller(port: str) -> None:
+    assert [name for name in protocols()[port][1] if name not in asked()] == []
+
+
+def test_only_what_is_asked_of_a_catalogue_counts_as_a_call(tmp_path: Path) -> None:
+    module = tmp_path / "room.py"
+    module.write_text(
+        "def f(house, ledger, shelf):\n    house._catalogue.lease()\n    g(ledger.note)\n    shelf.put(house.document)\n"
+    )
+    assert set(methods_used(module)) == {"lease", "note"}
