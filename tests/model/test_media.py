@@ -157,6 +157,17 @@ def test_a_page_may_come_as_a_text_or_as_nothing() -> None:
     assert not any(map(may_be_page, ("text/csv", "application/octet-stream", "application/xml")))
 
 
+def test_a_general_type_tells_the_syntax_and_no_more() -> None:
+    general = {row.name for row in MEDIA_TYPES if row.is_general}
+    assert general == {
+        "text/plain",
+        "application/json",
+        "application/xml",
+        "application/zip",
+        "application/octet-stream",
+    }
+
+
 # Decisions: what two tables said differently, or one of them wrongly.
 
 

@@ -74,10 +74,10 @@ def test_a_document_comes_with_its_facts_names_and_records(kept: Kept) -> None:
     assert [name for name, _ in read.seconds] == ["extract", "enrich"]
 
 
-def test_without_enrichment_there_is_only_the_text(kept: Kept) -> None:
+def test_without_enrichment_there_is_the_text_and_the_language_that_it_declares(kept: Kept) -> None:
     (read,) = outcomes(kept, kept.task(PAGE), enrich=False)
     assert isinstance(read, ReadDocument)
-    assert (read.identities, read.facts.names, read.briefs) == ((), 0, ())
+    assert (read.identities, read.facts.names, read.facts.language) == ((), 0, "et")
 
 
 def test_what_is_wrong_with_one_is_its_own(kept: Kept) -> None:
@@ -114,18 +114,16 @@ def test_no_more_text_is_read_than_the_setting_says(kept: Kept) -> None:
 
 
 def test_reading_again_gives_what_was_read_first(kept: Kept) -> None:
-    task, how = kept.task(PAGE), plan(kept)
-    again, packed = read_document(how, task, NOW)
-    first, _ = make_reading(kept.open(), task, how)
-    assert (again.document, again.facets, again.recipe) == (first.document, first.facets, how.recipe)
+    task, work = kept.task(PAGE), WorkSettings()
+    recipe = current_recipe(work)
+    plan = ReadingPlan(open_archive=kept.open, worker="w", work=work, recipe=recipe)
+    again, _ = read_document(plan, task, NOW)
+    first, _ = make_reading(kept.open(), task, plan)
+    assert (again.document, again.facets, again.recipe) == (first.document, first.facets, recipe)
     assert again.language == "et"
-    (read,) = outcomes(kept, task)
-    assert isinstance(read, ReadDocument)
-    assert (packed.facts, packed.identities, packed.recipe) == (read.facts, read.identities, read.recipe)
 
 
 def test_a_recipe_tells_what_was_read_with_from_what_was_not() -> None:
     whole, bare = current_recipe(WorkSettings()), current_recipe(WorkSettings(enrich=False))
     assert whole.startswith(f"{bare} ")
     assert current_recipe(WorkSettings()) == whole
-    assert current_recipe(WorkSettings(), {"names": "no model"}) not in (whole, bare)

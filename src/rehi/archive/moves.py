@@ -38,7 +38,7 @@ class FollowingShelf:
 
     @property
     def shared(self) -> bool:
-        """Whether the shelf is one that all workers see."""
+        """Whether all workers see what is sealed."""
         return self._shelf.shared
 
     def is_sealed(self, file: str) -> bool:

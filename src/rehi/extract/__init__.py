@@ -22,8 +22,6 @@ Reader = Callable[[Body], Document]
 VERSION = 2  # of how bytes are read; readings of another version are out of date
 # The readers of types that have none of their own, by how they are written.
 _BY_SYNTAX = {Syntax.XML: "+xml", Syntax.JSON: "+json", Syntax.TEXT: "text/*", Syntax.HTML: "text/html"}
-# What bytes are taken for that may be something more special, which only an outsider's format knows.
-_GENERAL = {"application/octet-stream", "application/zip", "application/xml", "application/json", "text/plain"}
 
 
 def extract(body: BinaryIO, *, url: str, media_type: str, size: int, max_text: int) -> Document:
@@ -54,7 +52,7 @@ def locate(document: Document, url: str) -> Document:
 
 def has_reader(media_type: str) -> bool:
     """Whether bytes of this type can be read."""
-    return _reader(media_type) is not None
+    return _place_of_reader(media_type) is not None
 
 
 def hint_of(url: str, media_type: str) -> str:
@@ -70,7 +68,7 @@ def recipe_of() -> str:
 def _find_type(raw: bytes, declared: str, name: str) -> str:
     """Return the true type; one that an outsider's format is for is believed where the bytes don't say otherwise."""
     seen, given = sniff(raw, declared=declared, url=quote(name, safe="")), bare_name(declared)
-    special = seen in _GENERAL and not is_built_in("format", given) and find("format", given) is not None
+    special = by_name(seen).is_general and not is_built_in("format", given) and find("format", given) is not None
     return given if special else seen
 
 
@@ -98,9 +96,14 @@ def _read(job: Body) -> Document:
         raise Unreadable(f"{job.media_type}: {type(error).__name__}: {error}") from error
 
 
-@cache
 def _reader(media_type: str) -> Reader | None:
-    """Return the reader of a type, of its syntax, or of its family; None if there is none."""
+    place = _place_of_reader(media_type)
+    return None if place is None else cast("Reader", load_place(place))
+
+
+@cache
+def _place_of_reader(media_type: str) -> str | None:
+    """Return where the reader of a type, of its syntax, or of its family is; None if there is none."""
     row = by_name(media_type)
     names = [media_type, row.name]
     if row.has_words or not row.is_text:  # styles, scripts and drawings are texts, but for no people
@@ -110,7 +113,5 @@ def _reader(media_type: str) -> Reader | None:
             f"{plus}{suffix}" if plus else "",
             media_type.partition("/")[0] + "/*",
         ]
-    for name in names:
-        if name and (place := find("format", name)) is not None:
-            return cast("Reader", load_place(place))
-    return None
+    places = (find("format", name) for name in names if name)
+    return next((place for place in places if place is not None), None)

@@ -138,7 +138,7 @@ OTHER_TYPES: tuple[MediaType, ...] = (
 
     # Archives and disks.
     row("application/zip", "ZIP archive", ARCHIVE, ZIP, "zip", "application/x-zip application/x-zip-compressed",
-        formats="GTFS", magic=start(b"PK\3\4", b"PK\5\6")),
+        formats="GTFS", magic=start(b"PK\3\4", b"PK\5\6"), general=True),
     row("application/gzip", "Gzip", ARCHIVE, BINARY, "gz tgz",
         "application/x-gzip application/x-gunzip application/x-tgz application/x-gtar-compressed",
         magic=start(b"\x1f\x8b"), compressed=True),
@@ -226,6 +226,6 @@ OTHER_TYPES: tuple[MediaType, ...] = (
     row("application/octet-stream", "Unknown bytes", UNKNOWN, BINARY, "bin",
         "- unknown no-type binary/octet-stream application/x-octet-stream application/binary application/unknown "
         "application/x-unknown unknown/unknown content/unknown text/unknown application/download application/x-download "
-        "application/force-download"),
+        "application/force-download", general=True),
 )
 # fmt: on

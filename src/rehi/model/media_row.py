@@ -37,6 +37,7 @@ def row(
     root: str = "",
     compressed: bool | None = None,
     words: bool | None = None,
+    general: bool = False,
 ) -> MediaType:
     """Return a row. Unless something else is given, a zip is compressed, and the group tells whether there are words."""
     return MediaType(
@@ -51,6 +52,7 @@ def row(
         members=members,
         root=root,
         is_compressed=syntax is ZIP if compressed is None else compressed,
+        is_general=general,
         has_words=group not in WORDLESS if words is None else words,
     )
 

@@ -66,6 +66,7 @@ class MediaType:
     members: tuple[bytes, ...] = ()  # bytes that stand in a zip file of this type and in no other
     root: str = ""  # of an XML document of this type, in lower case, where it belongs to no other type
     is_compressed: bool = False  # compressed already, so that compressing it again gains next to nothing
+    is_general: bool = False  # tells only how the bytes are written, and they may be something more special
     has_words: bool = True  # whether it may hold text for people to read, as no image and no program does
 
     @property

@@ -40,7 +40,7 @@ class Knowledge(Protocol):
         worker: str,
         now: datetime,
     ) -> None:
-        """One transaction: readings, documents, mentions, problems, what the graph must be told, and tasks that are done.
+        """Record in one transaction what came of read tasks: readings, documents, mentions, problems, and work for the graph.
 
         A document shows the reading of its newest version that was read. Results whose tasks are done already change nothing.
         """
@@ -66,4 +66,4 @@ class Knowledge(Protocol):
     def record_descriptions(
         self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
     ) -> None:
-        """One transaction: the graph knows what was claimed; statements are counted by resource id, and the time for them."""
+        """Record in one transaction that the graph has been told what was claimed, with its statements by resource id and its time."""

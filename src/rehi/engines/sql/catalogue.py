@@ -28,11 +28,11 @@ class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, 
         self.database = database
 
     def clock(self) -> datetime:
-        """The time by the engine's own clock, which all workers share."""
+        """Return the time by the engine's own clock, which all workers share."""
         return self.database.read(self.database.dialect.clock)
 
     def check(self) -> str:
-        """One line on the engine: its name and version. EngineError if it does not answer."""
+        """Return one line on the engine: its name and version. EngineError if it does not answer."""
         dialect = self.database.dialect
         ask = "SELECT sqlite_version()" if dialect.slots == 1 else "SHOW server_version"
         version = self.database.read(lambda connection: connection.execute(text(ask)).scalar_one())
@@ -44,7 +44,7 @@ class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, 
 
 
 def open_catalogue(uri: str) -> SqlCatalogue:
-    """The catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older."""
+    """Return the catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older."""
     database = Database(_dialect_of(uri))
     try:
         upgrade(database)

@@ -27,7 +27,7 @@ from rehi.model.work import (
     ReadTask,
     ResourceDescription,
 )
-from rehi.ports import Catalogue
+from rehi.ports import Catalogue, VisitRules
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 MONTH = 30 * 86_400.0
@@ -171,15 +171,14 @@ def record(
     visited: Sequence[Visited],
     released: Sequence[HostRelease] = (),
     *,
+    rules: VisitRules = VISIT_RULES,
     profiles: Sequence[HostProfile] = (),
     worker: str = "one",
     update_id: int | None = None,
     now: datetime,
 ) -> None:
-    """Record visits by the rules of the house."""
-    catalogue.record(
-        visited, released, rules=VISIT_RULES, profiles=profiles, worker=worker, update_id=update_id, now=now
-    )
+    """Record visits, by the rules of the house unless others are given."""
+    catalogue.record(visited, released, rules=rules, profiles=profiles, worker=worker, update_id=update_id, now=now)
 
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import permutations
 
 import pytest
 
 from rehi.errors import NotFound, RobotsDenied, TimedOut
+from rehi.frontier.visit_rules import FrontierRules
 from rehi.model.inventory import KnownBody
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
+from rehi.model.resource import ResourceChange, ResourcePast, ResourceState
 from rehi.model.version import RecordRef
-from rehi.model.visit import Outcome
+from rehi.model.visit import Outcome, Visited
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     add,
@@ -42,8 +46,32 @@ def _states(catalogue: Catalogue) -> dict[str, str]:
     return {row.url: row.state for row in catalogue.documents(DocumentFilter(), Page())[0]}
 
 
+class _AllIsGone(FrontierRules):
+    """Other rules than those of the house: whatever was found, it is gone, and is told of by another problem."""
+
+    def apply_visits(  # type: ignore[override]
+        self, state: ResourceState, visits: Sequence[Visited], past: ResourcePast, *, now: datetime
+    ) -> ResourceChange:
+        """Return that a resource is gone."""
+        note = Problem.of(TimedOut("by these rules"), stage=Stage.FETCH, subject=state.url, at=now)
+        return ResourceChange(
+            state=replace(state, outcome=Outcome.GONE, failures=7),
+            visits=tuple((one, Outcome.GONE) for one in visits),
+            due_at=at(50),
+            problems=(note,),
+        )
+
+
 class VisitsContract:
     """``record``, and the port Ledger."""
+
+    def test_what_is_stored_is_what_the_rules_say(self, catalogue: Catalogue) -> None:
+        source = add(catalogue, A)
+        record(catalogue, [came(A, "one", 1)], rules=_AllIsGone(), now=at(1))
+        row = catalogue.document(A)
+        assert (row.state, row.versions) == ("gone", 0)
+        assert (_problems(catalogue)[A].message, catalogue.source(source.id).counts["gone"]) == ("by these rules", 1)
+        assert lease_one(catalogue, 50).tasks[0].failures == 7
 
     def test_problems_that_belong_to_no_visit_are_on_the_list_and_counted(self, catalogue: Catalogue) -> None:
         torn = Problem(

@@ -26,19 +26,19 @@ class Dialect(Protocol):
         """Connections, made when they are needed."""
 
     def foreign(self) -> tuple[type[Exception], ...]:
-        """What the driver raises where it is used directly."""
+        """Return the errors that the driver raises where it is used directly."""
 
     def where(self) -> str:
-        """The database's address, without a password."""
+        """Return the database's address, without a password."""
 
     def error(self, cause: BaseException) -> UserError:
-        """The database's complaint in one sentence of ours."""
+        """Return the database's complaint in one sentence of ours."""
 
     def may_retry(self, cause: BaseException) -> bool:
         """Whether the same transaction can succeed if it is run again."""
 
     def clock(self, connection: Connection) -> datetime:
-        """The time by the database's own clock."""
+        """Return the time by the database's own clock."""
 
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
         """Wait until this one may write, where only one can."""
@@ -62,24 +62,24 @@ class Dialect(Protocol):
         """Enter the URLs that are new; how many were."""
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
+        """Return hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
-        """Up to ``limit`` due resources of each host, the longest due first."""
+        """Return up to ``limit`` due resources of each host, the longest due first."""
 
     def ask_by_url(
         self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
     ) -> Sequence[Any]:
-        """The rows of a question that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
+        """Return the rows of a query that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs, as an index has it."""
+        """Return the columns by which an index orders URLs."""
 
     def url_key(self, url: str) -> str:
-        """What stands for a URL in that index."""
+        """Return what a URL is ordered by in that index."""
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it, taken literally."""

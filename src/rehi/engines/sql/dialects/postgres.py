@@ -79,13 +79,13 @@ class PostgresDialect:
             raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
 
     def foreign(self) -> tuple[type[Exception], ...]:
-        """What the driver raises."""
+        """Return the errors that the driver raises."""
         import psycopg
 
         return (psycopg.Error,)
 
     def where(self) -> str:
-        """The server's address, without the password."""
+        """Return the server's address, without the password."""
         return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
 
     def error(self, cause: BaseException) -> UserError:
@@ -104,7 +104,7 @@ class PostgresDialect:
         return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
 
     def clock(self, connection: Connection) -> datetime:
-        """The server's clock."""
+        """Return the time by the server's clock."""
         moment: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
         return moment.astimezone(UTC)
 
@@ -119,15 +119,15 @@ class PostgresDialect:
         """There is nothing to give back."""
 
     def guard_schema(self, connection: Connection) -> None:
-        """A lock of the server, until the transaction ends."""
+        """Take a lock of the server, until the transaction ends."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
 
     def guard_claims(self, connection: Connection) -> None:
-        """A lock of the server, until the transaction ends: two rows of one subject could be locked by two workers."""
+        """Take a lock of the server, until the transaction ends: two rows of one subject could be locked by two workers."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIM_LOCK})
 
     def guard_redirects(self, connection: Connection) -> None:
-        """A lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
+        """Take a lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
@@ -145,11 +145,11 @@ class PostgresDialect:
         return new
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Hosts that are ready; those that another worker is just taking are passed over."""
+        """Return hosts that are ready; those that another worker is just taking are passed over."""
         return fetch_all(connection, _READY, {"now": now, "limit": limit})
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
-        """All hosts in one question."""
+        """Return the due tasks of all hosts with one query."""
         return fetch_all(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
 
     def ask_by_url(
@@ -165,7 +165,7 @@ class PostgresDialect:
         return _indexed().in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs, but for those that share their first 600 characters."""
+        """Return the order of URLs, but for those that share their first 600 characters."""
         return (_indexed(),)
 
     def url_key(self, url: str) -> str:

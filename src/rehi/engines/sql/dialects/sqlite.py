@@ -96,11 +96,11 @@ class SqliteDialect:
                 return
 
     def foreign(self) -> tuple[type[Exception], ...]:
-        """What the driver raises."""
+        """Return the errors that the driver raises."""
         return (sqlite3.Error,)
 
     def where(self) -> str:
-        """The file's path."""
+        """Return the file's path."""
         return self._path
 
     def error(self, cause: BaseException) -> UserError:
@@ -150,13 +150,13 @@ class SqliteDialect:
         self._checkpoints.end()
 
     def guard_schema(self, connection: Connection) -> None:
-        """The writing transaction is the guard."""
+        """Do nothing: the writing transaction is the guard."""
 
     def guard_claims(self, connection: Connection) -> None:
-        """The writing transaction is the guard."""
+        """Do nothing: the writing transaction is the guard."""
 
     def guard_redirects(self, connection: Connection) -> None:
-        """The writing transaction is the guard."""
+        """Do nothing: the writing transaction is the guard."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; tables/resources.py has the measurements."""
@@ -167,11 +167,11 @@ class SqliteDialect:
         return driver.total_changes - before
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Hosts that are ready; the writing transaction is the lock."""
+        """Return hosts that are ready; the writing transaction is the lock."""
         return fetch_all(connection, READY, {"now": now, "limit": limit})
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
-        """One question for each host: without a network between, that is the fastest."""
+        """Return the due tasks with a query for each host: without a network between, that is the fastest."""
         rows: list[Any] = []
         for host in hosts:
             rows += fetch_all(connection, _DUE, (host, now, limit))
@@ -188,11 +188,11 @@ class SqliteDialect:
         return resource.c.url.in_(urls)
 
     def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """The order of URLs."""
+        """Return the order of URLs."""
         return (resource.c.url,)
 
     def url_key(self, url: str) -> str:
-        """The URL itself."""
+        """Return the URL itself."""
         return url
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:

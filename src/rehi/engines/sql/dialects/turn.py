@@ -75,7 +75,7 @@ class _Waiter:
         self._done.acquire()
 
     def wait(self, seconds: float) -> int | None:
-        """The file, if its lock was had in time."""
+        """Return the file, if its lock was had in time."""
         try:
             # Not a Thread, which waits until it runs: on a busy machine that is a second time in the queue.
             start_new_thread(self._run, ())

@@ -73,7 +73,7 @@ _KEEP_PROBE = Upsert(probe, ("host_id", *_PROBE), unique=("host_id",), change=ne
 
 
 def origin_of(url: str) -> str:
-    """The scheme, host and port of a normalised URL; found by hand, for it is done for each line of a log."""
+    """Return the scheme, host and port of a normalised URL. By hand, for it is done for each line of a log."""
     start = url.find("://") + 3
     end = url.find("/", start)
     origin = url if end < 0 else url[:end]
@@ -91,7 +91,7 @@ def host_is(name: str) -> ColumnElement[bool]:
 
 
 def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
-    """The ids of origins; those that are new are entered."""
+    """Return the ids of origins; those that are new are entered."""
     keys = {key_of(origin): origin for origin in origins}
     ids = _find(connection, keys)
     missing = sorted(key for key, origin in keys.items() if origin not in ids)

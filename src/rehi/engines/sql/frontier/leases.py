@@ -42,7 +42,7 @@ _TAKE = BulkUpdate(
 def take_hosts(
     connection: Connection, dialect: Dialect, *, worker: str, hosts: int, until: int, now: int
 ) -> dict[int, str]:
-    """Hosts that are ready, each with the token of its new lease; what is due there is looked up afterwards.
+    """Lease hosts that are ready, and return each with the token of its lease; what is due there is looked up afterwards.
 
     So others wait for the time of a few rows. Eight processes on one SQLite file, on a busy machine: the median of a call
     for 32 hosts was 148 ms with the tasks inside, and 73 ms so.
@@ -72,7 +72,7 @@ def _one_of_each_group(connection: Connection, ready: Sequence[Any], *, now: int
 def fill_leases(
     connection: Connection, dialect: Dialect, taken: Mapping[int, str], *, urls: int, now: int
 ) -> list[HostLease]:
-    """Leases of hosts that were taken, with their due tasks; those that have none, or were lost already, are missing."""
+    """Return leases of hosts that were taken, with their due tasks; without those that have none, or were lost already."""
     tasks: defaultdict[int, list[VisitTask]] = defaultdict(list)
     for row in dialect.due_tasks(connection, list(taken), now=now, limit=urls):
         tasks[row.host_id].append(_to_task(row))

@@ -21,7 +21,7 @@ ORDER_COLUMNS = tuple(orders.c[name].label(f"order_{name}") for name in _COLUMNS
 
 
 def to_orders(row: Any) -> HostOrders:
-    """A row with ``ORDER_COLUMNS`` as orders."""
+    """Return a row with ``ORDER_COLUMNS`` as orders."""
     if row.order_changed_at is None:
         return NO_ORDERS
     return HostOrders(
@@ -35,7 +35,7 @@ def to_orders(row: Any) -> HostOrders:
 
 
 def orders_since(connection: Connection, since: int) -> Mapping[int, HostOrders]:
-    """What was ordered after a moment, by host id."""
+    """Return what was ordered after a moment, by host id."""
     query = select(orders.c.host_id, *ORDER_COLUMNS).where(orders.c.changed_at > since)
     return {row.host_id: to_orders(row) for row in connection.execute(query)}
 

@@ -42,7 +42,7 @@ _NEXT = text("""
 
 
 def free_groups(connection: Connection, names: Iterable[str], *, now: int) -> set[str]:
-    """The groups that nobody holds, locked; those that another worker is just taking are passed over."""
+    """Lock and return the groups that nobody holds; those that another worker is just taking are passed over."""
     query = select(pace_group.c.name).where(pace_group.c.lease_until <= now, pace_group.c.not_before <= now)
     query = query.order_by(pace_group.c.name).with_for_update(key_share=True, skip_locked=True)
     rows = select_in_chunks(connection, sorted(names), lambda part: query.where(pace_group.c.name.in_(part)))
@@ -100,6 +100,6 @@ def forget_groups(connection: Connection, worker: str) -> None:
 
 
 def next_free(connection: Connection) -> int | None:
-    """When a host of a group can next be leased."""
+    """Return when a host of a group can next be leased."""
     moments = [max(row.not_before, row.lease_until, row.ready_at) for row in connection.execute(_NEXT)]
     return min(moments, default=None)

@@ -88,7 +88,7 @@ class Ensured:
 
 
 def find_ids(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, int]:
-    """The ids of the URLs that are known."""
+    """Return the ids of those URLs that are known."""
     rows = database.dialect.ask_by_url(connection, "SELECT id, url FROM resource", urls)
     return {row.url: row.id for row in rows}
 
@@ -116,7 +116,7 @@ def ensure_resources(
 def lock_urls(
     connection: Connection, database: Database, wanted: Sequence[Wanted], additions: Additions
 ) -> dict[str, ResourceRow]:
-    """The rows of URLs, which nobody else changes until the transaction ends; those that are new are entered."""
+    """Return the rows of URLs, locked until the transaction ends; those that are new are entered."""
     urls = {want.url for want in wanted}
     rows = _lock(connection, database, urls)
     if len(rows) < len(urls):
@@ -131,7 +131,7 @@ def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> di
 
 
 def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceRow]:
-    """The rows of resources, which nobody else changes until the transaction ends."""
+    """Return the rows of resources by id, locked until the transaction ends."""
     return {row.id: ResourceRow._make(row) for row in _BY_ID.run(connection, sorted(set(ids)))}
 
 

@@ -70,11 +70,11 @@ class _Batch:
     additions: Additions
 
     def versions(self) -> list[NewVersion]:
-        """The new versions of all resources."""
+        """Return the new versions of all resources."""
         return list(chain.from_iterable(change.versions for _, change in self.changes))
 
     def refs(self) -> Iterator[RecordRef | None]:
-        """Where records lie that the catalogue may not know of."""
+        """Yield where records lie that the catalogue may not know of."""
         for _, change in self.changes:
             for seen, _ in change.visits:
                 yield seen.record
@@ -186,8 +186,8 @@ def _write(connection: Connection, database: Database, batch: _Batch, released: 
     revived |= revive_blobs(connection, {digest: ref for digest, ref in again.items() if digest is not None}, files)
     hosts = {row.id: row.host_id for row, _ in changes}
     count_versions(connection, versions, blobs, hosts, batch.additions, revived=revived)
-    told = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
-    put_work(connection, "resource", told)
+    described = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
+    put_work(connection, "resource", described)
     looped = _write_redirects(connection, database, batch, released)
     ended = [row.url for row, change in changes if change.problems_end and row.id not in looped]
     clear_problems(connection, Stage.FETCH, ended)

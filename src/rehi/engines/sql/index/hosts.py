@@ -106,7 +106,7 @@ def _neighbours(connection: Connection, row: Any) -> tuple[str, ...]:
 
 
 def _newest_visits(connection: Connection, host_id: int) -> tuple[VisitRow, ...]:
-    """The newest are among those of the resources that were visited last."""
+    """Return the newest visits to a host. They are among those of the resources that were visited last."""
     last: Select[Any] = select(resource.c.id, resource.c.url).where(resource.c.host_id == host_id)
     last = last.where(resource.c.visited_at.is_not(None)).order_by(resource.c.visited_at.desc()).limit(_VISITS)
     visits: list[VisitRow] = []

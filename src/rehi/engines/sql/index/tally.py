@@ -49,12 +49,12 @@ class Additions:
 
 
 def day_of(moment: datetime) -> str:
-    """A moment's day, in UTC."""
+    """Return a moment's day, in UTC."""
     return moment.astimezone(UTC).date().isoformat()
 
 
 def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int, dict[str, float]]:
-    """The numbers of each source."""
+    """Return the numbers of each source."""
     ids = list(source_ids)
     numbers: dict[int, dict[str, float]] = {source_id: {} for source_id in ids}
     query = select(tally.c.source_id, tally.c.what, func.sum(tally.c.n)).group_by(tally.c.source_id, tally.c.what)

@@ -18,7 +18,7 @@ _AGAIN = text("SELECT count(*) FROM resource WHERE state <> 'waiting' AND due_at
 
 
 def add_up(connection: Connection, now: datetime) -> Totals:
-    """All totals; a few milliseconds, however many documents there are."""
+    """Return all totals; it takes a few milliseconds, however many documents there are."""
     kept = counts_of(connection, [HOUSE])[HOUSE]
     states = _under(kept, "state:")
     again = connection.execute(_AGAIN, {"now": to_micros(now)}).scalar_one()
@@ -49,18 +49,18 @@ def add_up(connection: Connection, now: datetime) -> Totals:
 
 
 def count_due(connection: Connection, until: int) -> int:
-    """How many URLs are due until then."""
+    """Return how many URLs are due until a moment."""
     waiting = _under(counts_of(connection, [HOUSE])[HOUSE], "state:").get("waiting", 0)
     return waiting + int(connection.execute(_AGAIN, {"now": until}).scalar_one())
 
 
 def count_visits(connection: Connection, day: datetime) -> int:
-    """How many visits there were on a day."""
+    """Return how many visits there were on a day."""
     return int(counts_of(connection, [DAYS])[DAYS].get(day_of(day), 0))
 
 
 def count_resources(connection: Connection) -> int:
-    """How many URLs are known."""
+    """Return how many URLs are known."""
     return sum(_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
 
 

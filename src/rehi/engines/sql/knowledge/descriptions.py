@@ -100,7 +100,7 @@ def _briefs(connection: Connection, ids: list[int]) -> defaultdict[int, list[Fac
 
 
 def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[str]]:
-    """Who redirects here, directly or by way of others: level by level, from the ends."""
+    """Return the URLs that redirect here, directly or by others: level by level, from the ends."""
     aliases: defaultdict[int, list[str]] = defaultdict(list)
     end_of = {row: row for row in ids}
     level = ids

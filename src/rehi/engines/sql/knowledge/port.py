@@ -74,7 +74,7 @@ class SqlKnowledge:
         worker: str,
         now: datetime,
     ) -> None:
-        """One transaction: readings, documents, mentions, problems, what the graph must be told, and tasks that are done."""
+        """Record in one transaction what came of read tasks."""
         self.database.write(
             lambda connection: record_results(connection, self.database, results, choose_name, worker, now)
         )
@@ -129,7 +129,7 @@ class SqlKnowledge:
     def record_descriptions(
         self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
     ) -> None:
-        """One transaction: the graph knows what was claimed; statements are counted by resource id, and the time for them."""
+        """Record in one transaction that the graph has been told what was claimed, with its statements by resource id."""
 
         def work(connection: Connection) -> None:
             delete_work(connection, [row for claim in claims for row in claim.ids])

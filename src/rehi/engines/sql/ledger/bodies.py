@@ -55,7 +55,7 @@ class Blob:
 
 
 def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Mapping[str, File]) -> dict[str, Blob]:
-    """The blobs of versions, by digest; where bytes are known already, they stay where they are, unless dropped."""
+    """Enter the bodies of versions, and return them by digest; known bytes stay where they are, unless they were pruned."""
     first: dict[str, NewVersion] = {}
     for one in sorted(versions, key=lambda new: not new.held):
         first.setdefault(one.digest, one)
@@ -74,7 +74,7 @@ def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Ma
 
 
 def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files: Mapping[str, File]) -> set[int]:
-    """Bytes that were dropped are here again, at these places, and the rest stay where they are; which were dropped.
+    """Note where pruned bytes are again, and return the ids of those that were pruned; the rest stay where they are.
 
     They must be counted as holdings again.
     """
@@ -87,7 +87,7 @@ def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files:
 def keep_versions(
     connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
 ) -> set[int]:
-    """Store new versions, each with the task to read it; the blobs that somebody dropped after we looked are revived.
+    """Store new versions with tasks to read them; bodies that were pruned after we looked are revived, and their ids returned.
 
     From here on nobody else can drop the bytes of these versions.
     """
@@ -119,7 +119,7 @@ _BODY_FILE = file.alias("body_file")
 
 
 def select_versions() -> Select[Any]:
-    """All versions, with where their records and their bytes lie."""
+    """Return the query for all versions, with where their records and their bytes lie."""
     return (
         select(
             version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.media_type,
@@ -135,7 +135,7 @@ def select_versions() -> Select[Any]:
 
 
 def to_version(row: Any) -> Version:
-    """A row of ``select_versions`` as a version."""
+    """Return a row of ``select_versions`` as a version."""
     return Version(
         id=row.id,
         resource_id=row.resource_id,

@@ -70,7 +70,7 @@ class _Listing:
             yield from self._of_many(page)
 
     def _resources(self) -> Iterator[Any]:
-        """Those that were visited, in the order of their URLs."""
+        """Yield the resources that were visited, in the order of their URLs."""
         if self._where.urls is not None or self._where.url:
             yield from self._named()
         else:
@@ -117,7 +117,7 @@ class _Listing:
         return self._database.read(lambda connection: connection.execute(query).all())
 
     def _ranges(self, connection: Connection) -> Sequence[_Range]:
-        """Where in the order of URLs the wanted ones are: a host's lie together."""
+        """Return the ranges in the order of URLs that are asked for: a host's lie together."""
         prefix = storable(self._where.prefix)[:HEAD]  # what an index knows of it
         whole = _Range(prefix, prefix + _LAST) if prefix else _Range("")
         if not self._where.host:
@@ -126,7 +126,7 @@ class _Listing:
         return [part for origin in sorted(f"{one}/" for one in origins) if (part := _both(whole, origin))]
 
     def _of_many(self, page: Sequence[Any]) -> Iterator[Capture]:
-        """The captures of a page of resources, in two questions; of those that have very many, one by one."""
+        """Yield the captures of a page of resources, read by two queries; resources with very many captures one by one."""
         ids = [row.id for row in page]
         if not ids:
             return
@@ -147,7 +147,7 @@ class _Listing:
                 yield from self._capture(row.url, seen[row.id], _Validity(kept.get(row.id, [])))
 
     def _of_one(self, row: Any, *, after: int | None = None) -> Iterator[Capture]:
-        """The captures of a resource, however many there are."""
+        """Yield the captures of a resource, however many there are."""
         mine = select_versions().where(version.c.resource_id == row.id)
         history = _Validity([to_version(one) for one in self._database.read(lambda c: c.execute(mine).all())])
         while True:
@@ -215,7 +215,7 @@ def _named(where: CaptureFilter) -> ColumnElement[bool]:
 
 
 def _both(whole: _Range, start: str) -> _Range | None:
-    """What of a range begins with ``start``."""
+    """Return the part of a range that begins with ``start``, if there is one."""
     low, high = max(whole.low, start), start + _LAST
     if whole.high is not None:
         high = min(high, whole.high)

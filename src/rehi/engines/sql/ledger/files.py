@@ -30,7 +30,7 @@ class File:
 
 
 def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owner: str = "") -> dict[str, File]:
-    """The files in which records lie, by name; the furthest end in each is remembered.
+    """Enter the files in which records lie, and return them by name; the furthest end in each is remembered.
 
     Files that are new were written by the one who tells of them first.
     """
@@ -51,7 +51,7 @@ def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> tuple[int | No
 
 
 def to_ref(name: str | None, offset: int | None, length: int | None) -> RecordRef | None:
-    """Columns as a record's place, if there is one."""
+    """Return columns as a record's place, if there is one."""
     if name is None or offset is None or length is None:
         return None
     return RecordRef(name, offset, length)

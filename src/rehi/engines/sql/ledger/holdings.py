@@ -34,7 +34,7 @@ _SUMS = [func.sum(holding.c[name]).label(name) for name in _NUMBERS]
 
 
 def kind_of_type(media_type: str) -> str:
-    """A type without its parameters, in lower case; ``step3`` says the same in SQL."""
+    """Return a type without its parameters, in lower case; ``step3`` says the same in SQL."""
     return storable(media_type).partition(";")[0].strip(" ").translate(_ASCII)[:_LONGEST]
 
 
@@ -150,7 +150,7 @@ _OWNERS = (
 
 
 def add_up_holdings(connection: Connection, limit: int) -> Holdings:
-    """The whole, and the largest types and hosts."""
+    """Return what the archive holds in all, and the largest types and hosts."""
     whole = connection.execute(select(*_SUMS)).one()
     dropped = counts_of(connection, [HOUSE])[HOUSE]
     types = select(holding.c.media_type.label("name"), *_SUMS).group_by(holding.c.media_type)

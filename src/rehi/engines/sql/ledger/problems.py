@@ -69,7 +69,7 @@ def _conditions(keys: Iterable[ProblemKey]) -> Iterator[ColumnElement[bool]]:
 def list_problems(
     connection: Connection, *, stage: Stage | None, code: str, page: Page
 ) -> tuple[Sequence[Problem], int]:
-    """A page of problems, the newest first, and how many there are in all.
+    """Return a page of problems, the newest first, and how many there are in all.
 
     Which rows they are is read from an index, so that none is looked at for the sake of those after it.
     """
@@ -86,7 +86,7 @@ def list_problems(
 
 
 def count_problems(connection: Connection, *, stage: Stage | None) -> list[ProblemClass]:
-    """How many there are of each code in each room, the most frequent first."""
+    """Return how many problems there are of each code in each room, the most frequent first."""
     many, last_at = func.count().label("problems"), func.max(problem.c.last_at).label("last_at")
     query = select(problem.c.stage, problem.c.code, many, last_at).group_by(problem.c.stage, problem.c.code)
     if stage is not None:
@@ -99,7 +99,7 @@ def count_problems(connection: Connection, *, stage: Stage | None) -> list[Probl
 
 
 def to_problem(row: Any) -> Problem:
-    """A row of the table as people see it."""
+    """Return a row of the table as a problem."""
     return Problem(
         stage=Stage(row.stage),
         code=row.code,

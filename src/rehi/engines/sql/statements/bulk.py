@@ -108,12 +108,12 @@ class Upsert:
 
 
 def newest(columns: Sequence[str]) -> dict[str, str]:
-    """Changes by which the new row's columns win."""
+    """Return changes by which the new row's columns win."""
     return {name: f'new."{name}"' for name in columns}
 
 
 def larger(table: Table, column: str) -> str:
-    """An expression for the larger of the old and the new value."""
+    """Return an expression for the larger of the old and the new value."""
     return f"CASE WHEN new.{column} > {table.name}.{column} THEN new.{column} ELSE {table.name}.{column} END"
 
 

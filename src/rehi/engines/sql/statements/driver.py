@@ -44,19 +44,19 @@ def execute_many(connection: Connection, sql: str, rows: Sequence[Any]) -> None:
 
 
 def arrays_of(rows: Sequence[tuple[Any, ...]], kinds: Sequence[str]) -> tuple[Any, ...]:
-    """Rows as one array for each column."""
+    """Return rows as one array for each column."""
     return tuple(map(array_of, zip(*rows, strict=True), kinds))
 
 
 def array_of(values: Iterable[Any], kind: str) -> Any:
-    """Numbers are written here, for the driver looks at each one several times; it knows best how to write the rest."""
+    """Return values as the driver takes an array. Numbers are written here: the driver looks at each several times."""
     if kind not in _NUMBERS:
         return list(values)
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 
 def chunks(values: Iterable[R], size: int = _CHUNK) -> Iterator[list[R]]:
-    """The values in lists that fit into one statement."""
+    """Yield the values in lists that fit into one statement."""
     rest = iter(values)
     while chunk := list(islice(rest, size)):
         yield chunk

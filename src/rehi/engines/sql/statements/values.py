@@ -15,32 +15,32 @@ _NEVER_YEAR = 9999  # datetime.max stands for "never"
 
 
 def to_micros(moment: datetime) -> int:
-    """The moment as a whole number; exact, which a float of seconds is not."""
+    """Return a moment as a whole number; exact, which a float of seconds is not."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def maybe_to_micros(moment: datetime | None) -> int | None:
-    """The moment as a whole number, if there is one."""
+    """Return a moment as a whole number, if there is one."""
     return None if moment is None else (moment - _EPOCH) // _MICROSECOND
 
 
 def to_due(moment: datetime) -> int | None:
-    """The moment at which something is due; None for never, which datetime.max stands for."""
+    """Return the moment at which something is due; None for never, which is datetime.max outside."""
     return None if moment.year >= _NEVER_YEAR else to_micros(moment)
 
 
 def from_micros(micros: int) -> datetime:
-    """The moment that a whole number stands for."""
+    """Return the moment that a whole number is."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
 def maybe_from_micros(micros: int | None) -> datetime | None:
-    """The moment that a whole number stands for, if there is one."""
+    """Return the moment that a whole number is, if there is one."""
     return None if micros is None else from_micros(micros)
 
 
 def span(seconds: float) -> int:
-    """A length of time in microseconds."""
+    """Return a length of time in microseconds."""
     return round(seconds * 1_000_000)
 
 
@@ -50,22 +50,22 @@ FOLDED = 200  # characters, at most 800 bytes
 
 
 def storable(text: str) -> str:
-    """The text without what a database refuses: PostgreSQL has no NUL, and neither has lone surrogates."""
+    """Return a text without what a database refuses: PostgreSQL has no NUL, and neither has lone surrogates."""
     if text.isascii():
         return text.replace("\0", "")
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def folded(text: str) -> str:
-    """The text as it is searched: without case, composed, not too long for an index."""
+    """Return a text as it is searched: without case, composed, not too long for an index."""
     return unicodedata.normalize("NFC", storable(text).casefold())[:FOLDED]
 
 
 def key_of(*parts: str) -> bytes:
-    """Sixteen bytes that stand for texts of any length in a unique index."""
+    """Return sixteen bytes that are the key of texts of any length in a unique index."""
     return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def tail_of(url: str) -> str:
-    """What tells URLs apart that share their first 600 characters; empty for all that are shorter."""
+    """Return what tells URLs apart that share their first 600 characters; empty for all that are shorter."""
     return "" if len(url) <= HEAD else blake2b(url.encode("utf-8", "replace"), digest_size=32).hexdigest()

@@ -16,17 +16,17 @@ BYTEWISE = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 
 def string(name: str) -> Column[str]:
-    """A text, empty unless it is given."""
+    """Return a column for text, empty unless it is given."""
     return Column(name, Text, nullable=False, server_default="")
 
 
 def integer(name: str) -> Column[int]:
-    """A whole number, zero unless it is given."""
+    """Return a column for a whole number, zero unless it is given."""
     return Column(name, BigInteger, nullable=False, server_default="0")
 
 
 def real(name: str, default: str = "0") -> Column[float]:
-    """A number with a fraction."""
+    """Return a column for a number with a fraction."""
     return Column(name, Float(53), nullable=False, server_default=default)
 
 
@@ -41,5 +41,5 @@ _ON_POSTGRES: dict[type[TypeEngine[Any]], str] = {
 
 
 def kind_of(column: Column[Any]) -> str:
-    """A column's type, as PostgreSQL names it in an array."""
+    """Return a column's type, as PostgreSQL names it in an array."""
     return _ON_POSTGRES[type(column.type)]
