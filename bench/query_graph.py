@@ -57,7 +57,7 @@ def changes(statements: int, base: str) -> Iterator[GraphChange]:
 
 def named() -> Named:
     """Return the name of the first entity of each kind, which is mentioned often, and a page."""
-    return Named(names={kind: _name(number, kind) for number, kind in enumerate(_KINDS)}, page=_url(0))
+    return Named(names={kind: _name(number, kind) for number, kind in enumerate(_KINDS)}, page=_url(40))
 
 
 def describe_entity(number: int, base: str) -> ReplaceSubject:
