@@ -30,6 +30,7 @@ JITTER = 0.3  # seconds from what a kill waits for to the kill, at most; on a bu
 # Seconds between two pages when nobody is killed: without any, a busy machine is late with good pages, and no host of the
 # practice web asks for more, so that there is nothing to be noted on any.
 BRISK = 0.3
+LARGEST = 3_000_000  # bytes of a body: so huge ones are too large soon, and never too slow
 LONGEST = 10 * PATIENCE  # seconds for the last, undisturbed run
 
 
@@ -50,7 +51,7 @@ MANY = Ordeal(small=False, kills=30, delay=2.75)
 
 def write_settings(folder: Path, server: WorldServer, *, delay: float, catalogue: str = "") -> Path:
     """Settings for the command line, with the practice web's hosts in them."""
-    chosen = fetch_settings(server.resolve_rules) | PATIENT | {"delay": delay}
+    chosen = fetch_settings(server.resolve_rules) | PATIENT | {"delay": delay, "max_bytes": LARGEST}
     fetch = "".join(f"{name} = {_toml(value)}\n" for name, value in chosen.items())
     config = folder / "rehi.toml"
     config.write_text(

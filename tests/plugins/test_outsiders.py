@@ -24,7 +24,7 @@ REPORT = f"Tywydd y gogledd\n\nstation|degrees|sky\nAberffin|-4|clear\nLlanwynto
 WARM = REPORT.replace(b"-4", b"14")
 WEATHER = "application/vnd.weather"
 TERMS = "PREFIX w: <http://weather.example/terms#> "
-KINDS = {"format", "facet", "topic", "entity_kind", "language", "catalogue", "graph", "shelf", "executor"}
+KINDS = {"source", "format", "facet", "topic", "entity_kind", "language", "catalogue", "graph", "shelf", "executor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
             shelf=f"loft://{folder}/loft",
         )
         rehi = Rehi(config, (packages,))
-        urls = folder / "urls.txt"
-        urls.write_text("".join(f"{site.url(path)}\n" for path in pages), encoding="utf-8")
-        rehi.run("add", str(urls))
+        listed = "".join(f"{site.url(path)} Report {path}\n" for path in pages) + "::: nothing\n"
+        site.pages["/almanac"] = ("text/plain", f"almanac 1\n{listed}".encode())
+        rehi.run("add", site.url("/almanac"))
         rehi.run("harvest")
         yield Outside(rehi, site, folder)
 
@@ -70,7 +70,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
 def test_the_package_brings_a_part_of_every_kind_and_all_are_listed(outside: Outside) -> None:
     parts = outside.rehi.ask("plugins", "--others")
     assert {part["group"] for part in parts} == KINDS
-    assert set(BUILTIN) - KINDS <= {"source"}, "the weather package should bring one of this kind too"
+    assert set(BUILTIN) == KINDS, "the weather package should bring one of each kind"
     assert {(part["package"], part["version"], part["error"]) for part in parts} == {("rehi-weather", "0.3.1", "")}
     everything = outside.rehi.ask("plugins")
     assert [part for part in everything if part["package"] == "rehi-weather"]
@@ -91,6 +91,22 @@ def test_the_house_stands_on_the_packages_engines(outside: Outside) -> None:
     assert checks["plugins"]["ok"]
 
 
+def test_the_source_accounts_for_every_entry_and_its_claims_are_shown(outside: Outside) -> None:
+    with outside.rehi.up() as address:
+        ask = ask_at(address)
+        (source,) = ask("/api/sources").json
+        assert (source["kind"], source["state"]) == ("almanac", "done")
+        counts = source["counts"]
+        assert (counts["reports"], counts["accepted"], counts["malformed"]) == (4, 3, 1)
+        assert "almanac" in ask(f"/sources/{source['id']}").text
+        rows = ask(f"/api/documents?source={source['id']}").json["documents"]
+        assert {row["url"] for row in rows} == {outside.site.url(path) for path in outside.site.pages}
+        row = next(row for row in rows if row["url"] == outside.site.url("/ilm.wx"))
+        page = ask(f"/documents/{row['resource_id']}").text
+        assert "Report /ilm.wx" in page
+        assert "The Almanac" in page
+
+
 def test_the_format_is_read_with_its_parts_and_its_table(outside: Outside) -> None:
     reading = outside.rehi.ask("text", outside.site.url("/ilm.wx"))
     document = reading["document"]
@@ -109,7 +125,7 @@ def test_exact_duplicates_are_read_once(outside: Outside) -> None:
         readings = connection.execute("SELECT count(*) FROM reading WHERE media_type = ?", (WEATHER,)).fetchone()[0]
         shown = connection.execute("SELECT count(*) FROM document").fetchone()[0]
     connection.close()
-    assert (readings, shown) == (1, 3)
+    assert (readings, shown) == (1, 4)
 
 
 def test_the_tagger_finds_entities_of_the_new_kind(outside: Outside) -> None:
@@ -187,7 +203,7 @@ def test_without_the_package_everything_it_made_stays_readable(outside: Outside,
             (here / file.name).write_bytes(file.read_bytes())
     rehi = Rehi(plain)
     outdated = rehi.ask("stats")
-    assert outdated["outdated"] == outdated["totals"]["documents"] == 3
+    assert outdated["outdated"] == outdated["totals"]["documents"] == 4
     reading = _show(rehi, outside.site.url("/copy/ilm.wx"))
     assert reading["facets"].keys() == {"language", "names"}
     assert reading["document"]["parts"]

@@ -35,6 +35,7 @@ class FileSeries:
         self._file_bytes, self._clock, self._info = file_bytes, clock, info
         self._pattern = re.compile(rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz")
         self._lock = threading.Lock()
+        self._looked = False  # whether this worker's last file was looked for
         self._abandoned: set[str] = set()
         self._file = ""  # the one that is appended to
         self._number = self._end = 0
@@ -63,8 +64,7 @@ class FileSeries:
     def finished(self) -> list[tuple[str, int]]:
         """Return the files that nothing is appended to any more, with their sizes."""
         with self._lock:
-            if not self._file:
-                self._resume()
+            self._look()
             return [
                 (file, size)
                 for file, size in self._shelf.files()
@@ -74,8 +74,7 @@ class FileSeries:
     def close(self, *, began_before: datetime | None = None) -> str:
         """Append no more to the file that is open, if it holds anything and was begun before then; its name, or nothing."""
         with self._lock:
-            if not self._file:
-                self._resume()
+            self._look()
             file = self._file
             young = began_before is not None and self._began_at is not None and self._began_at >= began_before
             if not file or file in self._abandoned or self._end == 0 or young:
@@ -85,19 +84,19 @@ class FileSeries:
             return file
 
     def look_again(self) -> None:
-        """Forget the current file: the next append looks at the files anew."""
+        """Look at the files anew, now: later the place may be out of reach, and appending must go on."""
         with self._lock:
-            self._file = ""
+            self._file, self._looked = "", False
+            self._look()
 
     def abandon(self, file: str) -> None:
         """Never append to a file again, as when it is damaged: other tools read no further than the damage."""
         with self._lock:
             self._abandoned.add(file)
-            self._file = ""
+            self._file, self._looked = "", False
 
     def _current(self) -> str:
-        if not self._file:
-            self._resume()
+        self._look()
         if not self._file or self._end >= self._file_bytes or self._file in self._abandoned:
             now = self._clock().astimezone(UTC)
             self._number += 1
@@ -108,6 +107,11 @@ class FileSeries:
         if self._end == 0:
             self._end = self._shelf.append(self._file, self._warcinfo(self._file)).end
         return self._file
+
+    def _look(self) -> None:
+        if not self._looked:
+            self._resume()
+            self._looked = True
 
     def _resume(self) -> None:
         """Find this worker's last file, which is appended to while it is small enough and not sealed."""
