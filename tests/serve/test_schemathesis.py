@@ -39,7 +39,7 @@ def test_every_answer_is_as_the_openapi_document_says_and_none_is_a_fault(quiet_
         str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config),
         "run", f"{quiet_address}openapi.json", "--exclude-checks", UNTOLD, "--phases", "coverage,fuzzing", "--max-examples", "5",
         "--seed", "1", "--request-timeout", "60", "--suppress-health-check", "all", "--warnings", "off",
-        "--max-failures", "5", "--no-color", 
+        "--max-failures", "5", "--no-color",
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=tmp_path)
     assert run.returncode == 0, "\n".join(line[:300] for line in run.stdout.splitlines()[-200:])
