@@ -391,8 +391,9 @@ def _wait_for_the_end(readers: set[int]) -> None:
 
 
 def _runs(pid: int) -> bool:
+    """Whether any thread of a process is left: until the last one has ended, the first is a zombie that can't be waited for."""
     fields = _stat(pid)
-    return bool(fields) and fields[0] != "Z"
+    return bool(fields) and (fields[0] != "Z" or int(fields[17]) > 1)
 
 
 def _stat(pid: int) -> list[str]:
