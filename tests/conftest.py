@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from rehi.app import House
@@ -17,6 +18,10 @@ from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
 from rehi.testing.s3 import S3Server, find_seaweed
 from rehi.testing.world import World, WorldServer
+
+# On a busy machine the making of an example may take long: that says nothing of the code under test.
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session")
