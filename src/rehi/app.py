@@ -152,14 +152,14 @@ class House:
         """Where the WARC files lie, those that are written to at least."""
         return self.settings.data / "archive"
 
-    def query(self, text: str, *, media_type: str) -> QueryAnswer:
-        """Ask the graph, within the limits that are set; LiesElsewhere if another worker has it."""
+    def query(self, text: str, *, media_type: str, rows: int | None = None) -> QueryAnswer:
+        """Ask the graph for all rows or the first ones, within the limits that are set; LiesElsewhere if another worker has it."""
         from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
 
         if self.graph_owner:
             raise LiesElsewhere(f"the graph is embedded in the worker {self.graph_owner}: ask there")
-        limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory)
+        limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory, rows=rows)
         return self.graph.query(prepare_query(text), media_type=media_type, limits=limits)
 
     @cached_property

@@ -192,7 +192,7 @@ class QuerySettings(BaseModel):
 
     timeout: float = Field(30.0, gt=0, description="Seconds after which a query is ended.")
     memory: int = Field(2_000_000_000, gt=0, description="Bytes of memory after which a query is ended.")
-    workers: int = Field(2, ge=1, description="Queries answered at the same time.")
+    workers: int = Field(2, ge=1, description="Queries answered at the same time, and as many again that take long.")
 
 
 class ServeSettings(BaseModel):
@@ -203,6 +203,14 @@ class ServeSettings(BaseModel):
     host: str = Field("127.0.0.1", description="The address to listen on. On any but loopback, changes need `token`.")
     port: int = Field(8666, ge=0, le=65535, description="The port to listen on; 0 takes a free one.")
     token: str = Field("", repr=False, description="The bearer token for everything that changes something.")
+    connections: int = Field(
+        4_000,
+        ge=64,
+        description="Connections at the same time; the one that has waited longest makes way for a new one.",
+    )
+    connections_by_address: int = Field(
+        400, ge=16, description="Connections from one address at the same time; a proxy before rehi needs many."
+    )
     max_upload: int = Field(4_000_000_000, gt=0, description="The largest log that can be uploaded, in bytes.")
 
 

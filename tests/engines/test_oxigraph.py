@@ -21,7 +21,7 @@ from rehi.engines.oxigraph import checkpoints, open_graph
 from rehi.engines.oxigraph.batch import as_update
 from rehi.engines.oxigraph.readers import OxigraphReaders
 from rehi.engines.oxigraph.store import OxigraphStore
-from rehi.errors import DataFolderBusy, EngineError, QueryError, QueryTimeout, QueryTooLarge, SettingsError
+from rehi.errors import Busy, DataFolderBusy, EngineError, QueryError, QueryTooLarge, SettingsError
 from rehi.ports import Graph, QueryLimits, ReplaceGraph
 from rehi.testing.contracts.graph import COUNT, JSON, LIMITS, GraphContract, ask, node, says, tell, values
 from rehi.testing.waiting import PATIENCE, wait_until
@@ -141,12 +141,54 @@ def test_many_ask_at_once_and_a_slow_one_stops_nobody(store: OxigraphStore) -> N
     assert len(json.loads(b"".join(held.chunks))["results"]["bindings"]) == 20_000
 
 
-def test_when_all_are_busy_the_sentence_says_so(folder: Path) -> None:
+def test_beside_a_query_that_takes_long_others_are_answered_and_a_second_such_waits(folder: Path) -> None:
     store = OxigraphStore(folder, base=BASE, workers=1)
     _fill(store)
-    with _slow_query(store), pytest.raises(QueryTimeout, match="all 1 processes for queries were busy"):
-        ask(store, COUNT, limits=QueryLimits(seconds=0.3))
+    with _slow_query(store) as slow:
+        assert values(store, COUNT) == ["1000"]
+        with pytest.raises(Busy, match="all 1 places for queries that take long were taken"):
+            ask(store, LONG, limits=QueryLimits(seconds=2))
+        assert values(store, COUNT) == ["1000"]
+        assert slow.is_alive()
     store.close()
+
+
+def test_a_query_that_waited_for_a_place_is_answered_in_the_end(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE, workers=1)
+    _fill(store)
+    answers: list[list[str]] = []
+    counted = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f }"  # takes long enough, twice: a million pairs
+    with _slow_query(store):
+        waiting = threading.Thread(target=lambda: answers.append(values(store, counted)))
+        waiting.start()
+        assert values(store, COUNT) == ["1000"]
+    waiting.join(PATIENCE)
+    assert answers == [["1000000"]]
+    store.close()
+
+
+def test_no_more_than_a_few_queries_wait_for_a_place(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE, workers=1)
+    _fill(store)
+    refused: list[str] = []
+
+    def ask_in_vain() -> None:
+        try:
+            ask(store, LONG, limits=QueryLimits(seconds=PATIENCE))
+        except Busy as error:
+            refused.append(str(error))
+        except EngineError:  # closed meanwhile
+            pass
+
+    with _slow_query(store):
+        crowd = [threading.Thread(target=ask_in_vain) for _ in range(6)]
+        for thread in crowd:
+            thread.start()
+        wait_until(lambda: len(refused) >= 2, what="two are refused")
+        store.close()
+    for thread in crowd:
+        thread.join(PATIENCE)
+    assert refused[0] == "too many queries that take long are waiting already"
 
 
 def test_killed_readers_are_replaced(store: OxigraphStore) -> None:

@@ -12,7 +12,7 @@ import pycurl
 
 from rehi.errors import DiskFull, FetchError, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch.coding import accepted_codings
-from rehi.fetch.descriptors import raise_descriptor_limit
+from rehi.fetch.descriptors import OTHERS, PER_VISIT, raise_descriptor_limit
 from rehi.fetch.dns import Addresses, DnsResolver
 from rehi.fetch.job import FetchJob
 from rehi.fetch.poller import CurlPoller
@@ -46,7 +46,7 @@ class Fetcher(Generic[K]):
             ("Accept", "*/*"),
             ("Accept-Encoding", accepted_codings()),
         )
-        raise_descriptor_limit(settings.connections)
+        raise_descriptor_limit(settings.connections * PER_VISIT + OTHERS)
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
         self._poller = CurlPoller(self._multi)

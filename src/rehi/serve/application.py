@@ -17,6 +17,7 @@ from rehi.app import House
 from rehi.errors import RehiError
 from rehi.serve.compression import Compression
 from rehi.serve.gate import Gate
+from rehi.serve.lane import QueryLane
 from rehi.serve.problem_details import describe_problem, headers_of, problem_answer
 from rehi.serve.rendering import render
 from rehi.serve.replay import WebRoute
@@ -43,7 +44,7 @@ def create_app(house: House, service: Service) -> Starlette:
         exception_handlers={RehiError: _explain, HTTPException: _explain, Exception: _explain},
         middleware=[Middleware(Compression, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
-    app.state.house, app.state.service, app.state.gate = house, service, gate
+    app.state.house, app.state.service, app.state.gate, app.state.lane = house, service, gate, QueryLane()
     return app
 
 

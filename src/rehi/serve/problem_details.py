@@ -67,6 +67,7 @@ KINDS: dict[int, tuple[str, str]] = {
     416: ("range-not-satisfiable", "The header Content-Range says how long it is."),
     421: ("wrong-host", "Use the address that rehi was started with."),
     422: ("bad-content", "Look at /docs for what is taken here."),
+    429: ("too-many", "Wait as long as the header Retry-After says."),
     500: ("internal", "The server's own output says more."),
     503: ("busy", "Ask again in a moment."),
 }

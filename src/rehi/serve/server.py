@@ -11,10 +11,18 @@ import uvicorn
 
 from rehi.app import House
 from rehi.errors import EngineError
+from rehi.fetch.descriptors import raise_descriptor_limit
 from rehi.serve.application import create_app
+from rehi.serve.connections import ConnectionLimits, bind_protocol
 from rehi.service import Service
+from rehi.settings import Settings
 
 LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
+
+BACKLOG = 2048  # connections that the system holds until we take them
+FEWEST = 64  # connections, whatever the system allows
+FILES = 65_536  # wanted in all, as far as the system allows
+FILES_FOR_OTHERS = 1024  # kept for the harvest, the engines and everything but connections
 
 
 @contextmanager
@@ -30,6 +38,9 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         server_header=False,
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=LONGEST_HEAD,
+        http=bind_protocol(_connection_limits(house.settings)),
+        ws="none",
+        backlog=BACKLOG,
     )
     server = _Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="rehi-serve", daemon=True)
@@ -51,13 +62,20 @@ class _Server(uvicorn.Server):
         yield
 
 
+def _connection_limits(settings: Settings) -> ConnectionLimits:
+    """Return how many connections there may be, so that everything else has the files it needs."""
+    files = raise_descriptor_limit(FILES) - FILES_FOR_OTHERS
+    in_all = max(min(settings.serve.connections, files), FEWEST)
+    return ConnectionLimits(in_all=in_all, by_address=min(settings.serve.connections_by_address, in_all))
+
+
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(128)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise EngineError(

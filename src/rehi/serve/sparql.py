@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -13,12 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from rehi.app import House
-from rehi.errors import QueryError
+from rehi.errors import Busy, QueryError
 from rehi.graph import choose_media_type, media_type_for, query_kind
 from rehi.model.media import bare_name
 from rehi.operations.operation import read_signature
 from rehi.ports import QueryAnswer
 from rehi.serve.examples import EXAMPLES
+from rehi.serve.lane import QueryLane
+from rehi.serve.problem_details import headers_of, status_of
 from rehi.serve.rendering import house_of, render
 from rehi.serve.request_parameters import check_fields, parse_fields, read_body
 
@@ -37,7 +40,7 @@ Form = Annotated[
 async def query_graph(request: Request, *, query: ShortQuery = "", form: Form = "") -> Response:
     """Ask the graph within the limits that are set; a person without a query gets the page."""
     if not query and "text/html" in request.headers.get("accept", ""):
-        return await run_in_threadpool(show_sparql, request, "")
+        return await run_in_threadpool(show_sparql, request)
     return await _answer(request, query, form)
 
 
@@ -60,19 +63,21 @@ async def post_query(request: Request, *, form: Form = "") -> Response:
 async def _answer(request: Request, query: str, form: str) -> Response:
     if not query:
         raise HTTPException(400, "there is no query; send it as ?query=… or as the body of a POST")
-    accept = request.headers.get("accept", "*/*")
-    if "text/html" in accept and not form:
-        return await run_in_threadpool(show_sparql, request, query)
-    media_type = media_type_for(form, query) if form else choose_media_type(accept, query_kind(query))
-    if media_type is None:
-        raise HTTPException(406, "the answer can be had as SPARQL JSON, XML, CSV and TSV, or as Turtle and N-Triples")
-    answer, first = await run_in_threadpool(_begin, house_of(request), query, media_type)
+    client = request.client.host if request.client else ""
+    lane: QueryLane = request.app.state.lane
+    if "text/html" in request.headers.get("accept", "") and not form:
+        return await lane.run(client, partial(show_answer, request, query))
+    answer, first = await lane.run(client, partial(_begin, request, query, form))
     return StreamingResponse(_chunks(first, answer), media_type=answer.media_type)
 
 
-def _begin(house: House, query: str, media_type: str) -> tuple[QueryAnswer, bytes]:
+def _begin(request: Request, query: str, form: str) -> tuple[QueryAnswer, bytes]:
     """Wait for the first bytes, so that what goes wrong before them has its own status."""
-    answer = house.query(query, media_type=media_type)
+    accept = request.headers.get("accept", "*/*")
+    media_type = media_type_for(form, query) if form else choose_media_type(accept, query_kind(query))
+    if media_type is None:
+        raise HTTPException(406, "the answer can be had as SPARQL JSON, XML, CSV and TSV, or as Turtle and N-Triples")
+    answer = house_of(request).query(query, media_type=media_type)
     return answer, next(answer.chunks, b"")
 
 
@@ -81,19 +86,30 @@ def _chunks(first: bytes, answer: QueryAnswer) -> Iterator[bytes]:
     yield from answer.chunks
 
 
-def show_sparql(request: Request, query: str) -> Response:
-    """Show the query page, with the answer if there is a query."""
-    values: dict[str, Any] = {"text": query or EXAMPLES[0][1], "examples": EXAMPLES, "answer": None, "error": ""}
-    if query:
-        try:
-            values["answer"] = _table(house_of(request), query)
-        except QueryError as error:
-            values["error"] = str(error)
-    return render(request, "sparql.html", values, status=400 if values["error"] else 200)
+def show_sparql(request: Request) -> Response:
+    """Show the query page with an example in it."""
+    return _page(request, EXAMPLES[0][1])
+
+
+def show_answer(request: Request, query: str) -> Response:
+    """Show the query page with the first rows of the answer, or with what is wrong."""
+    try:
+        return _page(request, query, answer=_table(house_of(request), query))
+    except (QueryError, Busy) as error:
+        page = _page(request, query, error=str(error), status=status_of(type(error), method=request.method))
+        page.headers.update(headers_of(error))
+        return page
+
+
+def _page(
+    request: Request, text: str, *, answer: dict[str, Any] | None = None, error: str = "", status: int = 200
+) -> Response:
+    values = {"text": text, "examples": EXAMPLES, "answer": answer, "error": error}
+    return render(request, "sparql.html", values, status=status)
 
 
 def _table(house: House, query: str) -> dict[str, Any]:
-    answer = house.query(query, media_type=media_type_for("table", query))
+    answer = house.query(query, media_type=media_type_for("table", query), rows=ANSWER_SHOWN + 1)
     body = b"".join(answer.chunks)
     shown: dict[str, Any] = {"milliseconds": answer.seconds * 1000}
     if answer.media_type != "application/sparql-results+json":
@@ -102,4 +118,4 @@ def _table(house: House, query: str) -> dict[str, Any]:
     if "boolean" in result:
         return shown | {"text": "yes" if result["boolean"] else "no"}
     rows = result["results"]["bindings"]
-    return shown | {"columns": result["head"]["vars"], "rows": rows[:ANSWER_SHOWN], "total": len(rows)}
+    return shown | {"columns": result["head"]["vars"], "rows": rows[:ANSWER_SHOWN], "more": len(rows) > ANSWER_SHOWN}

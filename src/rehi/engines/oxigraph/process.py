@@ -9,6 +9,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import IO, NoReturn
@@ -20,6 +23,7 @@ from rehi.ports import QueryLimits
 LARGEST_ANSWER = 1 << 30  # bytes
 _START = 60.0  # seconds that a start may take; 0.1 are usual, but a machine may be busy
 _PIECE = 1 << 16
+_NICE_WHEN_LONG = 15
 _MEMORY_SIGNALS = (-signal.SIGABRT, -signal.SIGKILL)  # Rust aborts when it gets no memory; the system's killer kills
 
 
@@ -30,6 +34,7 @@ class ReaderProcess:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
         self._ready = False
         self._usable = True
+        self._turn_long: tuple[float, Callable[[], None]] | None = None  # at how much processor time, and whom to tell
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "rehi.engines.oxigraph.reader", str(checkpoints), base],
@@ -57,12 +62,25 @@ class ReaderProcess:
         """Whether it can take another query; False after a limit was reached, or when it has grown too large."""
         return self._usable and self._process.poll() is None
 
-    def ask(self, text: str, *, media_type: str, limits: QueryLimits, into: IO[bytes]) -> float:
-        """Send a query and write its whole answer to a file; return the seconds that it took."""
+    def ask(
+        self,
+        text: str,
+        *,
+        media_type: str,
+        limits: QueryLimits,
+        into: IO[bytes],
+        patience: float = 0.0,
+        is_long: Callable[[], None] | None = None,
+    ) -> float:
+        """Send a query and write its whole answer to a file; return the seconds that it took.
+
+        A query that has taken more than ``patience`` seconds of processor time is told to ``is_long``, once, which may raise.
+        """
         self._usable = False
         self._await_ready()
         began = monotonic()
         deadline = began + limits.seconds
+        self._turn_long = (self._spent() + patience, is_long) if is_long is not None else None
         request = {"text": text, "media_type": media_type, "seconds": limits.seconds}
         request |= {"memory": limits.memory, "rows": limits.rows}
         try:
@@ -76,6 +94,11 @@ class ReaderProcess:
         if kind == ERROR:
             _raise_reported(payload, limits)
         return monotonic() - began
+
+    def make_way(self) -> None:
+        """Leave the processors to others where they want them; this is for good."""
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, _NICE_WHEN_LONG)
 
     def kill(self) -> None:
         """End the process at once, also while somebody waits for its answer."""
@@ -125,8 +148,23 @@ class ReaderProcess:
     def _wait(self, descriptor: int, event: int, deadline: float) -> None:
         poll = select.poll()
         poll.register(descriptor, event)
+        while self._turn_long is not None and monotonic() < deadline:
+            spent, is_long = self._turn_long
+            left = spent - self._spent()
+            if left <= 0:
+                self._turn_long = None
+                is_long()
+            elif poll.poll(min(left, deadline - monotonic()) * 1000 + 1):
+                return
         if not poll.poll(max(deadline - monotonic(), 0) * 1000):
             raise TimeoutError
+
+    def _spent(self) -> float:
+        """Return the seconds of processor time that the process has taken; where it can't be had, those that have passed."""
+        try:
+            return time.clock_gettime(~self.pid << 3 | 2)  # the clock of another process, as Linux numbers it
+        except (OSError, AttributeError):
+            return monotonic()
 
     def _explain_exit(self, limits: QueryLimits) -> QueryError | EngineError:
         try:

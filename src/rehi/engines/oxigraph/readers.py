@@ -5,18 +5,22 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, LifoQueue
 from tempfile import SpooledTemporaryFile
-from threading import Lock
+from threading import BoundedSemaphore, Lock
+from time import monotonic
 from typing import IO
 
 from rehi.engines.oxigraph.process import ReaderProcess
-from rehi.errors import DiskFull, EngineError, QueryTimeout, RehiError
+from rehi.errors import Busy, DiskFull, EngineError, RehiError
 from rehi.ports import QueryAnswer, QueryLimits
 
 _IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
 _PIECE = 1 << 16
+_SHORT_SECONDS = 0.3  # after which a query counts as one that takes long
+_WAITING_PER_PLACE = 4
 
 
 class AnswerChunks(Iterator[bytes]):
@@ -46,6 +50,10 @@ class OxigraphReaders:
 
     An answer is complete before its first byte is given out. So a query that runs into a limit ends in an error and
     never in half an answer, and a client that takes an answer slowly keeps no process busy.
+
+    Every query begins as a short one, in one of ``workers`` places. One that is not answered after a moment leaves its
+    place to the next: it goes on as a long one, if one of as many places for these is free, and otherwise begins again
+    when one is. So look-ups are answered beside whatever takes long.
     """
 
     def __init__(self, checkpoints: Path, *, base: str, workers: int = 2) -> None:
@@ -58,20 +66,37 @@ class OxigraphReaders:
         self._idle: LifoQueue[ReaderProcess | None] = LifoQueue()  # the last used is the warmest
         for _ in range(workers):
             self._idle.put(None)
+        self._long = BoundedSemaphore(workers)
+        self._waiting = BoundedSemaphore(workers * _WAITING_PER_PLACE)  # long queries without a place
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
-        """Answer a query over the union of all graphs; QueryError, QueryTimeout or QueryTooLarge if it can't be."""
-        with self._borrow(limits.seconds) as reader:
-            file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
-            try:
-                seconds = reader.ask(text, media_type=media_type, limits=limits, into=file)
-                return QueryAnswer(media_type=media_type, chunks=AnswerChunks(file), seconds=seconds)
-            except OSError as error:
-                file.close()
-                raise _translate(error) from error
-            except RehiError:
-                file.close()
-                raise
+        """Answer a query over the union of all graphs; QueryError, QueryTimeout, QueryTooLarge or Busy if it can't be."""
+        file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+        try:
+            seconds = self._answer(text, media_type, limits, file)
+        except OSError as error:
+            file.close()
+            raise _translate(error) from error
+        except RehiError:
+            file.close()
+            raise
+        return QueryAnswer(media_type=media_type, chunks=AnswerChunks(file), seconds=seconds)
+
+    def _answer(self, text: str, media_type: str, limits: QueryLimits, file: IO[bytes]) -> float:
+        deadline = monotonic() + limits.seconds
+        place = self._borrow(limits.seconds)
+        try:
+            return place.reader.ask(
+                text, media_type=media_type, limits=limits, into=file, patience=_SHORT_SECONDS, is_long=place.turn_long
+            )
+        except _NoPlace:
+            file.seek(0)
+            file.truncate()
+        finally:
+            place.leave()
+        with self._long_place(deadline) as reader:
+            rest = replace(limits, seconds=max(deadline - monotonic(), _SHORT_SECONDS))
+            return reader.ask(text, media_type=media_type, limits=rest, into=file)
 
     def close(self) -> None:
         """End all processes, also those that answer a query."""
@@ -79,38 +104,59 @@ class OxigraphReaders:
             self._closed = True
             for reader in self._live:
                 reader.kill()
-        for _ in range(self._idle.qsize()):
-            if (idle := self._idle.get()) is not None:
-                self._end(idle)
+        idle = [self._idle.get() for _ in range(self._idle.qsize())]
+        for reader in filter(None, idle):
+            self._end(reader)
+        for _ in idle:
+            self._idle.put(None)  # whoever waits for a place learns that the graph is closed
 
-    @contextmanager
-    def _borrow(self, timeout: float) -> Iterator[ReaderProcess]:
+    def _borrow(self, timeout: float) -> _Place:
+        """Return a place for a short query, with a process in it; Busy if none becomes free."""
         try:
             reader = self._idle.get(timeout=timeout)
         except Empty:
-            raise QueryTimeout(
-                f"all {self._workers} processes for queries were busy for {timeout:g} s; "
-                "try again, or raise query.workers"
-            ) from None
+            raise Busy(f"all {self._workers} places for queries were taken for {timeout:g} s") from None
         try:
             if reader is not None and not reader.is_usable:
                 self._end(reader)
                 reader = None
-            if reader is None:
-                reader = self._start()
+            return _Place(self, reader or self._start())
+        except BaseException:
+            self._idle.put(None)
+            raise
+
+    @contextmanager
+    def _long_place(self, deadline: float) -> Iterator[ReaderProcess]:
+        """A process of its own for a long query, when there is a place for it; Busy if too many wait for one."""
+        if not self._waiting.acquire(blocking=False):
+            raise Busy("too many queries that take long are waiting already")
+        try:
+            if not self._long.acquire(timeout=max(deadline - monotonic(), 0)):
+                raise Busy(f"all {self._workers} places for queries that take long were taken")
+        finally:
+            self._waiting.release()
+        reader = None
+        try:
+            reader = self._start()
+            reader.make_way()
             yield reader
         finally:
-            self._idle.put(self._replacement(reader))
+            if reader is not None:
+                self._end(reader)
+            self._long.release()
 
-    def _replacement(self, reader: ReaderProcess | None) -> ReaderProcess | None:
-        """Return the process to put back into the pool: the one that was used, or a new one if it is used up."""
-        if reader is None or (reader.is_usable and not self._closed):
-            return reader
-        self._end(reader)
-        try:
-            return self._start()
-        except EngineError:  # closed, or no process can be started now; the next query tries again and raises the error
-            return None
+    def _put_back(self, reader: ReaderProcess) -> None:
+        """Put a process back into the pool, or a new one if it is used up."""
+        if not reader.is_usable or self._closed:
+            self._end(reader)
+            try:
+                reader = self._start()
+            except (
+                EngineError
+            ):  # closed, or no process can be started now; the next query tries again and raises the error
+                self._idle.put(None)
+                return
+        self._idle.put(reader)
 
     def _start(self) -> ReaderProcess:
         with self._lock:
@@ -124,6 +170,35 @@ class OxigraphReaders:
         with self._lock:
             self._live.discard(reader)
         reader.close()
+
+
+class _NoPlace(Exception):
+    """A query takes long, and there is no place for it now."""
+
+
+class _Place:
+    """The place of one query, first among the short ones."""
+
+    def __init__(self, readers: OxigraphReaders, reader: ReaderProcess) -> None:
+        self._readers = readers
+        self.reader = reader
+        self._is_long = False
+
+    def turn_long(self) -> None:
+        """Leave the place among the short ones to the next query; _NoPlace if there is none among the long ones."""
+        if not self._readers._long.acquire(blocking=False):
+            raise _NoPlace
+        self._is_long = True
+        self.reader.make_way()
+        self._readers._idle.put(None)
+
+    def leave(self) -> None:
+        """Free the place."""
+        if self._is_long:
+            self._readers._end(self.reader)
+            self._readers._long.release()
+        else:
+            self._readers._put_back(self.reader)
 
 
 def _translate(error: OSError) -> RehiError:

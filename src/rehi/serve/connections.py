@@ -1,0 +1,169 @@
+"""Connections: how many there may be, and how long each may take; whoever only holds one open makes room for others.
+
+A connection waits for a request, receives its body, or is being answered. While it waits it can be given up at any time: when
+there are too many, the one that has waited longest goes. So ten thousand idle connections keep nobody out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS = 10.0  # for a request's line and headers, from the first moment on
+STALL_SECONDS = 20.0  # without a byte, of a body that is received or of an answer that is taken
+SLOWEST = 200  # bytes a second of a body, after the first STALL_SECONDS
+_SWEEP_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """How many connections there may be."""
+
+    in_all: int
+    by_address: int
+
+
+class Connections:
+    """All connections of a server, in the order in which they began to wait."""
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self._limits = limits
+        self._waiting: OrderedDict[Connection, float] = OrderedDict()  # since when
+        self._busy: dict[Connection, None] = {}
+        self._by_address: Counter[str] = Counter()
+        self._sweeping: asyncio.TimerHandle | None = None
+        self.dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting) + len(self._busy)
+
+    def admit(self, connection: Connection) -> bool:
+        """Take a new connection in, if need be in the place of one that waits; False if there is no such place."""
+        address = connection.address
+        if self._by_address[address] >= self._limits.by_address and not self._give_up(address):
+            return False
+        if len(self) >= self._limits.in_all and not self._give_up():
+            return False
+        self._by_address[address] += 1
+        self._waiting[connection] = connection.loop.time()
+        if self._sweeping is None:
+            self._sweeping = connection.loop.call_later(_SWEEP_SECONDS, self._sweep, connection.loop)
+        return True
+
+    def leave(self, connection: Connection) -> None:
+        """Forget a connection that has ended."""
+        if self._waiting.pop(connection, None) is None and self._busy.pop(connection, connection) is connection:
+            return  # it was never admitted, or given up before
+        self._forget_address(connection.address)
+
+    def begin(self, connection: Connection) -> None:
+        """A connection's request has come: it is not given up any more while it moves."""
+        if self._waiting.pop(connection, None) is not None:
+            self._busy[connection] = None
+
+    def wait(self, connection: Connection) -> None:
+        """A connection has been answered, and waits for its next request."""
+        if self._busy.pop(connection, connection) is None:
+            self._waiting[connection] = connection.loop.time()
+
+    def _give_up(self, address: str = "") -> bool:
+        """Close the connection that has waited longest, of an address if one is named; False if none waits."""
+        for connection in self._waiting:
+            if not address or connection.address == address:
+                self._drop(connection)
+                return True
+        return False
+
+    def _drop(self, connection: Connection) -> None:
+        self.leave(connection)
+        connection.transport.abort()
+        self.dropped += 1
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Close what took too long; runs every second while there are connections."""
+        now = loop.time()
+        late = []
+        for connection, since in self._waiting.items():
+            if now - since < HEAD_SECONDS:
+                break  # all after it began to wait later
+            late.append(connection)
+        late += [connection for connection in self._busy if connection.is_stalled(now)]
+        for connection in late:
+            self._drop(connection)
+        self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop) if len(self) else None
+
+    def _forget_address(self, address: str) -> None:
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
+
+
+class Connection(H11Protocol):
+    """One connection, which tells the others' register what it does."""
+
+    register: Connections  # set by bind_protocol
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._received = 0  # bytes of the request that is being received
+        self._began = self._moved = self.loop.time()
+        self._unsent = 0
+
+    @property
+    def address(self) -> str:
+        """The other side's address."""
+        return self.client[0] if self.client else ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take part, or be closed at once if there are too many."""
+        super().connection_made(transport)
+        if not self.register.admit(self):
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Make room."""
+        self.register.leave(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a request."""
+        self._received += len(data)
+        self._moved = self.loop.time()
+        super().data_received(data)
+
+    def handle_events(self) -> None:
+        """Begin the request whose head has come, if one has."""
+        before = self.cycle
+        super().handle_events()
+        if self.cycle is not before:
+            self._received, self._began = 0, self.loop.time()
+            self.register.begin(self)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, which may have come already."""
+        self.register.wait(self)
+        super().on_response_complete()
+
+    def is_stalled(self, now: float) -> bool:
+        """Whether the other side neither sends what it promised nor takes what it asked for."""
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete:
+            if self.flow.read_paused:  # what has come is not yet used: it is we who are slow
+                self._moved = now
+                return False
+            lasted = now - self._began
+            return now - self._moved > STALL_SECONDS or (
+                lasted > STALL_SECONDS and self._received < SLOWEST * (lasted - STALL_SECONDS)
+            )
+        unsent = self.transport.get_write_buffer_size()
+        if not unsent or unsent != self._unsent:
+            self._unsent, self._moved = unsent, now
+        return now - self._moved > STALL_SECONDS
+
+
+def bind_protocol(limits: ConnectionLimits) -> type[Connection]:
+    """Return the protocol class of one server, whose connections share a register."""
+    return type("LimitedConnection", (Connection,), {"register": Connections(limits)})

@@ -1,0 +1,78 @@
+"""The lane of queries: threads of their own, a bounded line before them, and clients that take turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from starlette.exceptions import HTTPException
+
+THREADS = 16  # that wait for the engine, which has fewer processes
+BY_CLIENT = 2  # of these at a time
+WAITING = 64  # in line, of all clients together
+WAITING_BY_CLIENT = 16
+RETRY = {"retry-after": "5"}
+
+T = TypeVar("T")
+
+
+class QueryLane:
+    """Runs queries beside everything else that is asked; for one event loop."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="rehi-query")
+        self._running: Counter[str] = Counter()
+        self._line: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()  # by client, whose turn it is first
+
+    async def run(self, client: str, work: Callable[[], T]) -> T:
+        """Return what the work returns when it is its client's turn; 429 if this client, 503 if all wait for too much."""
+        await self._take_turn(client)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._leave(client)
+
+    async def _take_turn(self, client: str) -> None:
+        if self._may_run(client) and client not in self._line:
+            self._running[client] += 1
+            return
+        mine = self._line.get(client, ())
+        if len(mine) >= WAITING_BY_CLIENT:
+            raise HTTPException(429, f"{len(mine)} queries from this address wait already", RETRY)
+        if sum(map(len, self._line.values())) >= WAITING:
+            raise HTTPException(503, f"{WAITING} queries wait already", RETRY)
+        turn = asyncio.get_running_loop().create_future()
+        self._line.setdefault(client, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:  # the client has gone
+            if turn.done() and not turn.cancelled():
+                self._leave(client)
+            else:
+                self._forget(client, turn)
+            raise
+
+    def _may_run(self, client: str) -> bool:
+        return self._running[client] < BY_CLIENT and self._running.total() < THREADS
+
+    def _leave(self, client: str) -> None:
+        self._running[client] -= 1
+        if not self._running[client]:
+            del self._running[client]
+        for waiting in list(self._line):
+            if self._may_run(waiting):
+                turn = self._line[waiting][0]
+                self._forget(waiting, turn)
+                if waiting in self._line:
+                    self._line.move_to_end(waiting)
+                self._running[waiting] += 1
+                turn.set_result(None)
+                return
+
+    def _forget(self, client: str, turn: asyncio.Future[None]) -> None:
+        self._line[client].remove(turn)
+        if not self._line[client]:
+            del self._line[client]
