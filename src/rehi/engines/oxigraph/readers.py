@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -104,7 +104,10 @@ class OxigraphReaders:
             self._closed = True
             for reader in self._live:
                 reader.kill()
-        idle = [self._idle.get() for _ in range(self._idle.qsize())]
+        idle: list[ReaderProcess | None] = []
+        with suppress(Empty):
+            while True:
+                idle.append(self._idle.get_nowait())
         for reader in filter(None, idle):
             self._end(reader)
         for _ in idle:
