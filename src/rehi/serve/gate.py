@@ -2,13 +2,19 @@
 
 On loopback the person at this machine may do everything, so what must be kept out is other web pages in the same
 browser: a foreign Host (DNS rebinding) or a foreign Origin (cross-site request) is refused. On any other address
-everything that changes something needs the token, as a bearer or in the cookie that the login page sets.
+everything that changes something needs the token as a bearer, or the session that the login page gives for it. The gate
+decides by the path and the Host as they were sent, and never by a URL put together from both.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
+import re
+import secrets
+from collections import OrderedDict, deque
+from time import monotonic
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -18,7 +24,12 @@ from rehi.operations.table import OPERATIONS
 from rehi.settings import Settings
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-COOKIE = "rehi_token"
+COOKIE = "rehi_session"
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9_.\-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+SESSION_SECONDS = 12 * 3600.0
+MOST_SESSIONS = 1_000
+GUESS_SECONDS = 60.0
+MOST_GUESSES = 10  # from one address, in that time
 READ_BY_POST = frozenset(
     operation.path for operation in OPERATIONS if operation.method == "POST" and not operation.changes
 )
@@ -29,20 +40,25 @@ class Gate:
 
     def __init__(self, settings: Settings) -> None:
         self._token = settings.serve.token
+        self.sessions, self.guesses = Sessions(), Guesses()
         self.on_loopback = _is_loopback(settings.serve.host)
         self._hosts = {"localhost", "127.0.0.1", "::1", settings.serve.host, urlsplit(settings.base).hostname or ""}
 
     def refusal(self, request: Request) -> HTTPException | None:
         """Return the error with which a request is refused; None if it may pass."""
-        if self.on_loopback and (request.url.hostname or "") not in self._hosts:
+        host = named_host(request)
+        if host is None:
+            return HTTPException(400, "send one header Host, with a name or an address and perhaps a port")
+        if self.on_loopback and host not in self._hosts:
             return HTTPException(421, "this address is not served here; use http://localhost")
-        if request.method in SAFE or request.url.path in READ_BY_POST:
+        path = request.scope["path"]
+        if request.method in SAFE or path in READ_BY_POST:
             return None
         if self._is_foreign(request):
             return HTTPException(403, "requests that change something must come from this page itself")
         if self.on_loopback and not self._token:
             return None
-        if request.url.path == "/login" or self.knows(request):
+        if path == "/login" or self.knows(request):
             return None
         if not self._token:
             return HTTPException(403, "nothing can be changed over the network until the setting serve.token is set")
@@ -53,10 +69,11 @@ class Gate:
         )
 
     def knows(self, request: Request) -> bool:
-        """Whether the request carries the token."""
+        """Whether the request carries the token, or a session that was given for it."""
         scheme, _, value = request.headers.get("authorization", "").partition(" ")
-        given = value.strip() if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
-        return self.matches(given)
+        if scheme.lower() == "bearer":
+            return self.matches(value.strip())
+        return bool(self._token) and self.sessions.has(request.cookies.get(COOKIE, ""))
 
     def matches(self, given: str) -> bool:
         """Whether this is the token; the comparison takes the same time for every wrong one."""
@@ -71,6 +88,61 @@ class Gate:
             return True
         origin = request.headers.get("origin")
         return origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+
+
+class Sessions:
+    """Who has logged in; kept in memory, so that a new start ends all of them."""
+
+    def __init__(self) -> None:
+        self._ends: OrderedDict[bytes, float] = OrderedDict()  # by digest, so that memory gives none away
+
+    def begin(self) -> str:
+        """Return the name of a new session, which nobody can guess."""
+        name = secrets.token_urlsafe(32)
+        self._ends[_digest(name)] = monotonic() + SESSION_SECONDS
+        while len(self._ends) > MOST_SESSIONS:
+            self._ends.popitem(last=False)
+        return name
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a session, and it has not ended."""
+        return monotonic() < self._ends.get(_digest(name), 0.0)
+
+    def end(self, name: str) -> None:
+        """Forget a session."""
+        self._ends.pop(_digest(name), None)
+
+
+class Guesses:
+    """Counts wrong tokens, so that nobody can try many."""
+
+    def __init__(self) -> None:
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()  # by address, the newest last
+
+    def are_too_many(self, address: str) -> bool:
+        """Whether an address has given so many wrong tokens in the last minute that it has to wait."""
+        wrong = self._wrong.get(address, deque())
+        while wrong and monotonic() - wrong[0] > GUESS_SECONDS:
+            wrong.popleft()
+        return len(wrong) >= MOST_GUESSES
+
+    def note(self, address: str) -> None:
+        """Note a wrong token."""
+        self._wrong.setdefault(address, deque(maxlen=MOST_GUESSES)).append(monotonic())
+        self._wrong.move_to_end(address)
+        while len(self._wrong) > MOST_SESSIONS:
+            self._wrong.popitem(last=False)
+
+
+def named_host(request: Request) -> str | None:
+    """Return the host that a request names, without its port; None if it names none, several, or what is no host."""
+    given = request.headers.getlist("host")
+    match = _HOST.fullmatch(given[0]) if len(given) == 1 else None
+    return match["name"].strip("[]").lower() if match else None
+
+
+def _digest(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()
 
 
 def _is_loopback(host: str) -> bool:

@@ -66,5 +66,6 @@ PAGES: tuple[SitePage, ...] = (
     SitePage("GET /diff/names", "rehi.serve.diff:show_names", like="rehi.operations.diff:get_name_diff"),
     SitePage("GET /login", "rehi.serve.pages:show_login"),
     SitePage("POST /login", "rehi.serve.pages:log_in"),
+    SitePage("POST /logout", "rehi.serve.pages:log_out"),
     SitePage("GET /docs", "rehi.serve.docs_page:show_docs"),
 )

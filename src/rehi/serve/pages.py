@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -25,7 +26,7 @@ from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
 from rehi.operations.sources import kind_in_words, order_follow, unit_of
 from rehi.operations.status import count_outdated
 from rehi.operations.workers import list_workers
-from rehi.serve.gate import COOKIE
+from rehi.serve.gate import COOKIE, Gate
 from rehi.serve.highlights import mark_names
 from rehi.serve.rendering import house_of, render
 from rehi.serve.request_parameters import read_fields
@@ -215,10 +216,25 @@ def show_login(request: Request) -> Response:
 
 
 async def log_in(request: Request) -> Response:
-    """Keep the token in a cookie that only this site is sent."""
+    """Begin a session for whoever gives the token; its name is in a cookie that only this site is sent."""
     given = dict(await read_fields(request)).get("token", "")
-    if not request.app.state.gate.matches(given):
+    gate: Gate = request.app.state.gate
+    address = request.client.host if request.client else ""
+    if gate.guesses.are_too_many(address):
+        raise HTTPException(429, "too many wrong tokens came from this address", {"retry-after": "60"})
+    if not gate.matches(given):
+        gate.guesses.note(address)
         return await run_in_threadpool(render, request, "login.html", {"wrong": True}, status=401)
     response = RedirectResponse("/", status_code=303)
-    response.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    response.set_cookie(
+        COOKIE, gate.sessions.begin(), httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    )
+    return response
+
+
+async def log_out(request: Request) -> Response:
+    """End the session, here and in the browser."""
+    request.app.state.gate.sessions.end(request.cookies.get(COOKIE, ""))
+    response = RedirectResponse("/", status_code=303)
+    response.delete_cookie(COOKIE)
     return response

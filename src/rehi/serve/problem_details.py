@@ -105,7 +105,7 @@ class BadRequest(HTTPException):
 
 def describe_problem(request: Request, error: Exception) -> ProblemDetails:
     """Say what an exception means to whoever asked; what nobody foresaw goes to the log too."""
-    path = request.url.path
+    path = request.scope["path"]
     if isinstance(error, RehiError):
         title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
         return ProblemDetails(

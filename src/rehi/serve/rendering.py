@@ -15,6 +15,7 @@ from rehi import __version__
 from rehi.app import House
 from rehi.builtin import load_all
 from rehi.model.problem import Stage
+from rehi.serve.gate import COOKIE
 from rehi.serve.webpath import web_path
 
 
@@ -51,7 +52,8 @@ def _span(seconds: float) -> str:
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
     """Return a page from its template; everything in it is escaped."""
     gate = request.app.state.gate
-    common = {"path": request.url.path, "query": request.query_params, "may_change": gate.may_change(request)}
+    common = {"path": request.scope["path"], "query": request.query_params, "may_change": gate.may_change(request)}
+    common["logged_in"] = gate.sessions.has(request.cookies.get(COOKIE, ""))
     html = _environment().get_template(template).render(**common, **values)
     return HTMLResponse(html, status_code=status)
 
