@@ -76,9 +76,10 @@ def _slow_query(store: OxigraphStore) -> Iterator[threading.Thread]:
     slow = threading.Thread(target=ask_in_vain)
     before = _spent(os.getpid())
     slow.start()
-    (reader,) = wait_until(lambda: _at_work(os.getpid(), before), what="a reader is at work")
+    reader, *_ = wait_until(lambda: _at_work(os.getpid(), before), what="a reader is at work")
     yield slow
-    os.kill(reader, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # the store may have been closed
+        os.kill(reader, signal.SIGKILL)
     slow.join(PATIENCE)
     assert not slow.is_alive()
 

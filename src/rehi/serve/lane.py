@@ -11,7 +11,7 @@ from typing import TypeVar
 from starlette.exceptions import HTTPException
 
 THREADS = 16  # that wait for the engine, which has fewer processes
-BY_CLIENT = 2  # of these at a time
+BY_CLIENT = 1  # of these at a time: look-ups take milliseconds, so many of them are soon answered one after another
 WAITING = 64  # in line, of all clients together
 WAITING_BY_CLIENT = 16
 RETRY = {"retry-after": "5"}

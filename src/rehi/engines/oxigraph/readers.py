@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from queue import Empty, LifoQueue
 from tempfile import SpooledTemporaryFile
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, Condition, Lock
 from time import monotonic
 from typing import IO
 
@@ -19,8 +19,9 @@ from rehi.ports import QueryAnswer, QueryLimits
 
 _IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
 _PIECE = 1 << 16
-_SHORT_SECONDS = 0.3  # after which a query counts as one that takes long
+_SHORT_SECONDS = 0.15  # of processor time, after which a query counts as one that takes long
 _WAITING_PER_PLACE = 4
+_CLOSE_SECONDS = 5.0
 
 
 class AnswerChunks(Iterator[bytes]):
@@ -61,11 +62,11 @@ class OxigraphReaders:
         self._base = base.rstrip("/") + "/"
         self._workers = workers
         self._lock = Lock()
+        self._ended = Condition(self._lock)
         self._closed = False
         self._live: set[ReaderProcess] = set()
-        self._idle: LifoQueue[ReaderProcess | None] = LifoQueue()  # the last used is the warmest
-        for _ in range(workers):
-            self._idle.put(None)
+        self._idle: deque[ReaderProcess] = deque()  # the warmest last
+        self._short = BoundedSemaphore(workers)
         self._long = BoundedSemaphore(workers)
         self._waiting = BoundedSemaphore(workers * _WAITING_PER_PLACE)  # long queries without a place
 
@@ -82,55 +83,46 @@ class OxigraphReaders:
             raise
         return QueryAnswer(media_type=media_type, chunks=AnswerChunks(file), seconds=seconds)
 
-    def _answer(self, text: str, media_type: str, limits: QueryLimits, file: IO[bytes]) -> float:
-        deadline = monotonic() + limits.seconds
-        place = self._borrow(limits.seconds)
-        try:
-            return place.reader.ask(
-                text, media_type=media_type, limits=limits, into=file, patience=_SHORT_SECONDS, is_long=place.turn_long
-            )
-        except _NoPlace:
-            file.seek(0)
-            file.truncate()
-        finally:
-            place.leave()
-        with self._long_place(deadline) as reader:
-            rest = replace(limits, seconds=max(deadline - monotonic(), _SHORT_SECONDS))
-            return reader.ask(text, media_type=media_type, limits=rest, into=file)
-
     def close(self) -> None:
         """End all processes, also those that answer a query."""
         with self._lock:
             self._closed = True
             for reader in self._live:
                 reader.kill()
-        idle: list[ReaderProcess | None] = []
-        with suppress(Empty):
-            while True:
-                idle.append(self._idle.get_nowait())
-        for reader in filter(None, idle):
-            self._end(reader)
-        for _ in idle:
-            self._idle.put(None)  # whoever waits for a place learns that the graph is closed
+        self._end_idle()
+        with self._ended:  # those who waited for an answer put their processes away
+            self._ended.wait_for(lambda: not self._live, timeout=_CLOSE_SECONDS)
 
-    def _borrow(self, timeout: float) -> _Place:
-        """Return a place for a short query, with a process in it; Busy if none becomes free."""
-        try:
-            reader = self._idle.get(timeout=timeout)
-        except Empty:
-            raise Busy(f"all {self._workers} places for queries were taken for {timeout:g} s") from None
-        try:
-            if reader is not None and not reader.is_usable:
-                self._end(reader)
-                reader = None
-            return _Place(self, reader or self._start())
-        except BaseException:
-            self._idle.put(None)
-            raise
+    def _answer(self, text: str, media_type: str, limits: QueryLimits, file: IO[bytes]) -> float:
+        if not self._short.acquire(timeout=limits.seconds):
+            raise Busy(f"all {self._workers} places for queries were taken for {limits.seconds:g} s")
+        place, deadline = self._short, monotonic() + limits.seconds
+        reader: ReaderProcess | None = None
 
-    @contextmanager
-    def _long_place(self, deadline: float) -> Iterator[ReaderProcess]:
-        """A process of its own for a long query, when there is a place for it; Busy if too many wait for one."""
+        def turn_long() -> None:
+            nonlocal place
+            if not self._long.acquire(blocking=False):
+                raise _NoPlace
+            place = self._long
+            self._short.release()
+            self._make_way(reader)
+
+        try:
+            reader = self._take()
+            return reader.ask(
+                text, media_type=media_type, limits=limits, into=file, patience=_SHORT_SECONDS, is_long=turn_long
+            )
+        except _NoPlace:
+            file.seek(0)
+            file.truncate()
+        finally:
+            if reader is not None:
+                self._put_back(reader, used_up=place is self._long)
+            place.release()
+        return self._answer_later(text, media_type, limits, file, deadline)
+
+    def _answer_later(self, text: str, media_type: str, limits: QueryLimits, file: IO[bytes], deadline: float) -> float:
+        """Answer a query that takes long from its beginning when there is a place for it; Busy if too many wait for one."""
         if not self._waiting.acquire(blocking=False):
             raise Busy("too many queries that take long are waiting already")
         try:
@@ -138,28 +130,57 @@ class OxigraphReaders:
                 raise Busy(f"all {self._workers} places for queries that take long were taken")
         finally:
             self._waiting.release()
-        reader = None
+        reader: ReaderProcess | None = None
         try:
-            reader = self._start()
-            reader.make_way()
-            yield reader
+            reader = self._take()
+            self._make_way(reader)
+            rest = replace(limits, seconds=max(deadline - monotonic(), _SHORT_SECONDS))
+            return reader.ask(text, media_type=media_type, limits=rest, into=file)
         finally:
             if reader is not None:
-                self._end(reader)
+                self._put_back(reader, used_up=True)
             self._long.release()
 
-    def _put_back(self, reader: ReaderProcess) -> None:
-        """Put a process back into the pool, or a new one if it is used up."""
-        if not reader.is_usable or self._closed:
+    def _take(self) -> ReaderProcess:
+        """Return an idle process, or a new one; EngineError if none can be started."""
+        while True:
+            with self._lock:
+                reader = self._idle.pop() if self._idle else None
+            if reader is None:
+                return self._start()
+            if reader.is_usable:
+                return reader
             self._end(reader)
-            try:
-                reader = self._start()
-            except (
-                EngineError
-            ):  # closed, or no process can be started now; the next query tries again and raises the error
-                self._idle.put(None)
+
+    def _put_back(self, reader: ReaderProcess, *, used_up: bool) -> None:
+        """Make a process idle; in the place of one that is used up a new one is started, so that it is ready when needed."""
+        with self._lock:
+            if reader.is_usable and not used_up and not self._closed:
+                self._idle.append(reader)
                 return
-        self._idle.put(reader)
+        self._end(reader)
+        self._start_ahead()
+
+    def _make_way(self, reader: ReaderProcess | None) -> None:
+        """Let a process that works on a long query leave the processors to others, and its place to a new process."""
+        if reader is not None:
+            reader.make_way()
+        self._start_ahead()
+
+    def _start_ahead(self) -> None:
+        if len(self._idle) < self._workers:
+            with suppress(EngineError):  # closed, or no process can be started now; the next query raises the error
+                self._idle.appendleft(self._start())
+            if self._closed:
+                self._end_idle()
+
+    def _end_idle(self) -> None:
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return
+                reader = self._idle.pop()
+            self._end(reader)
 
     def _start(self) -> ReaderProcess:
         with self._lock:
@@ -170,38 +191,14 @@ class OxigraphReaders:
             return reader
 
     def _end(self, reader: ReaderProcess) -> None:
-        with self._lock:
-            self._live.discard(reader)
         reader.close()
+        with self._ended:
+            self._live.discard(reader)
+            self._ended.notify_all()
 
 
 class _NoPlace(Exception):
     """A query takes long, and there is no place for it now."""
-
-
-class _Place:
-    """The place of one query, first among the short ones."""
-
-    def __init__(self, readers: OxigraphReaders, reader: ReaderProcess) -> None:
-        self._readers = readers
-        self.reader = reader
-        self._is_long = False
-
-    def turn_long(self) -> None:
-        """Leave the place among the short ones to the next query; _NoPlace if there is none among the long ones."""
-        if not self._readers._long.acquire(blocking=False):
-            raise _NoPlace
-        self._is_long = True
-        self.reader.make_way()
-        self._readers._idle.put(None)
-
-    def leave(self) -> None:
-        """Free the place."""
-        if self._is_long:
-            self._readers._end(self.reader)
-            self._readers._long.release()
-        else:
-            self._readers._put_back(self.reader)
 
 
 def _translate(error: OSError) -> RehiError:
