@@ -23,11 +23,6 @@ class Language(Protocol):
         """The names in a text, in order and without overlaps; ``text[start:end]`` is the surface."""
 
 
-def is_known(code: str) -> bool:
-    """Whether names can be told in the language of this code."""
-    return find("language", code) is not None
-
-
 @cache
 def language(code: str) -> Language | None:
     """Return the language of this code, loaded on first use; None for one in which names can't be told."""
