@@ -70,7 +70,9 @@ def find_names(text: str, code: str) -> tuple[Mention, ...]:
             continue
         for first, last in _blocks(text, start, end):
             names = speaker.mentions(text[first:last])
-            mentions += [replace(one, start=one.start + first, end=one.end + first) for one in names] if first else names
+            mentions += (
+                [replace(one, start=one.start + first, end=one.end + first) for one in names] if first else names
+            )
             if len(mentions) >= MAX_MENTIONS:
                 return tuple(mentions[:MAX_MENTIONS])
     return tuple(mentions)
