@@ -9,7 +9,7 @@ from typing import Any
 from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
-from rehi.extract.mojibake import repair
+from rehi.extract.decode import repair
 from rehi.extract.paragraphs import rejoin
 from rehi.model.document import Document, Part
 

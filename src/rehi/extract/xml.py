@@ -11,8 +11,7 @@ from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
 from rehi.extract.decode import decode_markup
-from rehi.extract.flat import flat_text
-from rehi.extract.html import has_markup, plain
+from rehi.extract.html import flat_text, has_markup, plain
 from rehi.extract.iri import written_links
 from rehi.extract.paragraphs import join_blocks, part_lines
 from rehi.model.document import Document
