@@ -1,4 +1,7 @@
-"""Decoding: bytes to text, whatever their charset is or claims to be; and mojibake, UTF-8 that somebody read as another charset, put right again."""
+"""Decoding: bytes to text, whatever their charset is or claims to be.
+
+Mojibake, which is UTF-8 that somebody read as a Western or Baltic encoding, is put right again.
+"""
 
 from __future__ import annotations
 

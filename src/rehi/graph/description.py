@@ -1,4 +1,4 @@
-"""A description: the triples about a document or an entity, each of them in one named graph only; the topics that rehi brings."""
+"""A description: the triples about a document or an entity, each in one named graph only, by the topics that rehi brings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name by which an entity is called, of all that documents use for it, and its slug: the name as it stands in an identifier."""
+"""The name by which an entity is called, of all that documents use for it, and its slug, as it stands in an identifier."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,7 +13,8 @@ from starlette.responses import RedirectResponse, Response
 
 from rehi.app import utc_now
 from rehi.errors import NotFound
-from rehi.model.document import Reading
+from rehi.link import slug
+from rehi.model.document import Mention, Reading
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.documents import get_document, list_documents
 from rehi.operations.entities import KindName, find_entities, get_entity
@@ -26,11 +28,19 @@ from rehi.operations.sources import kind_in_words, order_follow, unit_of
 from rehi.operations.status import count_outdated
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE
-from rehi.serve.highlights import mark_names
 from rehi.serve.rendering import house_of, render
 from rehi.serve.request_parameters import read_fields
 
 TEXT_SHOWN = 50_000  # characters of a document's text
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """Some text: plain, or a name."""
+
+    text: str
+    kind: str = ""
+    slug: str = ""
 
 
 def show_overview(request: Request) -> Response:
@@ -159,6 +169,22 @@ def _show_reading(reading: Reading | None) -> dict[str, Any]:
         "facets": list(view_facets(reading)),
         "failures": reading.failures,
     }
+
+
+def mark_names(text: str, mentions: Sequence[Mention]) -> list[TextSpan]:
+    """Return the spans of a text in order, with the names marked; together they are the text."""
+    spans: list[TextSpan] = []
+    at = 0
+    for mention in mentions:
+        if mention.start < at or mention.end > len(text):
+            continue
+        if mention.start > at:
+            spans.append(TextSpan(text[at : mention.start]))
+        spans.append(TextSpan(text[mention.start : mention.end], mention.kind, slug(mention.name)))
+        at = mention.end
+    if at < len(text):
+        spans.append(TextSpan(text[at:]))
+    return spans
 
 
 def show_workers(request: Request) -> Response:

@@ -29,9 +29,9 @@ from rehi.operations.parameters import LONGEST_URL
 from rehi.operations.retention import explain_dropped
 from rehi.operations.versions import find_url
 from rehi.serve import timemaps, versions
-from rehi.serve.address import Address
 from rehi.serve.ranges import answer_with
 from rehi.serve.rendering import house_of
+from rehi.serve.routes import Address
 from rehi.serve.webpath import SAVE, WEB, WebAddress, base_of, host_of, parse_web, web_path
 
 ORIGINAL = "x-archive-orig-"

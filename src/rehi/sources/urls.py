@@ -6,6 +6,8 @@ import re
 
 import ada_url
 
+from rehi.errors import NotFound
+
 MAX_LENGTH = 8_000  # of a URL, before and after; servers refuse longer ones, and an index has to hold it
 
 # Already normal: a lower-case host that can't be read as a number or as punycode, no credentials or port, and only
@@ -27,6 +29,16 @@ def normalise(url: str) -> str | None:
 def is_visitable(url: str) -> bool:
     """Whether a normalised URL has a scheme that we visit."""
     return url.startswith(("http://", "https://"))
+
+
+def host_meant(given: str) -> str:
+    """Return the host that a person means by a name, an origin or a URL, as it is kept: with its port if one was given, or as an origin."""
+    whole = "://" in given
+    url = normalise(given.strip() if whole else f"http://{given.strip()}/")
+    if url is None or not is_visitable(url):
+        raise NotFound(f"{given!r} is no host's name")
+    origin = "/".join(url.split("/", 3)[:3])
+    return origin if whole else origin.partition("://")[2]
 
 
 def is_robots(url: str) -> bool:
