@@ -73,7 +73,7 @@ def _find_type(raw: bytes, declared: str, name: str) -> str:
 
 
 def _all_of(body: BinaryIO, size: int) -> bytes:
-    """Up to ``size`` bytes; a stream may give them in pieces."""
+    """Return up to ``size`` bytes of a stream, which may give them in pieces."""
     pieces: list[bytes] = []
     while size > 0 and (piece := body.read(size)):
         pieces.append(piece)

@@ -20,7 +20,7 @@ class Language(Protocol):
         """The two-letter code."""
 
     def mentions(self, text: str) -> list[Mention]:
-        """The names in a text, in order and without overlaps; ``text[start:end]`` is the surface."""
+        """Return the names in a text, in order and without overlaps; ``text[start:end]`` is the surface."""
 
 
 @cache

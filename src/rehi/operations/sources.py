@@ -165,7 +165,7 @@ def unit_of(source: Source) -> str:
 
 
 def upload_folder(house: House) -> Path:
-    """Where sources that came over the network lie."""
+    """Return the folder in which sources that came over the network lie."""
     folder = house.settings.data / "sources"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

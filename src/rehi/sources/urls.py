@@ -20,7 +20,7 @@ _plain = _PLAIN.fullmatch
 
 
 def normalise(url: str) -> str | None:
-    """The normal form without fragment and credentials; None if it is no URL, or too long a one."""
+    """Return the normal form without fragment and credentials; None if it is no URL, or too long a one."""
     if len(url) <= MAX_LENGTH and "/." not in url and _plain(url):
         return url
     return _normalise_fully(url)
@@ -47,7 +47,7 @@ def is_robots(url: str) -> bool:
 
 
 def decode_url(raw: bytes) -> str:
-    """The characters of a URL; bytes that are not UTF-8 are escaped, which is how a server expects them back."""
+    """Return the characters of a URL; bytes that are not UTF-8 are escaped, which is how a server expects them back."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
