@@ -70,7 +70,7 @@ def _slow_query(store: OxigraphStore) -> Iterator[threading.Thread]:
     """A query that keeps a reader at work, until that is killed in the end."""
 
     def ask_in_vain() -> None:
-        with suppress(QueryTooLarge, EngineError):  # as what a killed reader is understood
+        with suppress(EngineError):  # as what a killed reader is understood
             ask(store, LONG, limits=QueryLimits(seconds=10 * PATIENCE))
 
     slow = threading.Thread(target=ask_in_vain)

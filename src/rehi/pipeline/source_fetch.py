@@ -69,8 +69,9 @@ class SourceFetch:
 
     def _check(self, row: DocumentRow, visited_at: datetime) -> None:
         if row.state in _FOR_GOOD:
-            why = "it may not be visited" if row.state == Outcome.FORBIDDEN else "it is gone"
-            raise SourceError(f"{row.url} can't be had: {why}; `rehi problems` says more")
+            forbidden = "it may not be visited; add a copy of it as a file, or ask the site and change [fetch]"
+            why = forbidden if row.state == Outcome.FORBIDDEN else "it is gone; add the address where it lies now"
+            raise SourceError(f"{row.url} can't be had: {why}")
         if row.state == Outcome.FAILED:
             if row.status in _TRY_AGAIN or row.status >= 500:
                 raise Awaited(row.url, since=visited_at + _NEXT, at_once=False)

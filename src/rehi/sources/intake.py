@@ -16,7 +16,7 @@ from rehi.sources.kind import Discovered
 
 PROBLEMS_SHOWN = 100  # entries of one source that are shown one by one; all are counted
 RECENT = 200_000  # URLs, of which twice as many are remembered at most: some 60 MB
-LINE = "The line is not understood; the rest of the source was read."
+LINE = "The rest of the source was read. If the line should be a URL, mend it and add the source again."
 RECORD = "What the file holds besides was taken in. If you have another copy of the file, add that."
 
 # Keeps what was captured, and returns what there is to count and to complain of.
