@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.model.document import Reading
     from rehi.pipeline import Discovery, Harvest
-    from rehi.pipeline.texts import Texts
+    from rehi.pipeline.reading import Texts
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
@@ -177,8 +177,7 @@ class House:
     @cached_property
     def texts(self) -> Texts:
         """What was read from documents and from any of their versions."""
-        from rehi.pipeline.reading import ReadingPlan, current_recipe
-        from rehi.pipeline.texts import Texts
+        from rehi.pipeline.reading import ReadingPlan, Texts, current_recipe
 
         work = self.settings.work
         return Texts(

@@ -20,15 +20,14 @@ from rehi.fetch import (
     read_robots,
     robots_url,
 )
-from rehi.frontier import VISIT_RULES, Agenda, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
+from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.problem import ProblemKey, Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import HostProfile, HostRelease
-from rehi.pipeline.budget import Budget
 from rehi.pipeline.courtesy import CAPPED, HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
-from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
+from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
 
 URLS_PER_LEASE = 20
 HOSTS_PER_LEASE = 16  # at once: the p99 of eight workers on PostgreSQL was 83 ms so, and more than 93 ms with 32
@@ -39,12 +38,13 @@ ORDERS_SECONDS = 1.0  # after which an operator's order is obeyed at the latest
 RESTING_SECONDS = 5.0  # a host that is ready so soon is worth waiting for
 
 
-class Visits:
+class Visits(Step):
     """The hosts that this worker holds, the requests under way, and the answers that are not kept yet."""
 
     def __init__(self, rooms: Rooms, progress: Progress, *, find_update: Callable[[], int | None]) -> None:
+        super().__init__(rooms, progress)
         settings = rooms.settings
-        self._rooms, self._progress, self._find_update = rooms, progress, find_update
+        self._find_update = find_update
         self._settings, self._clock, self._time_zone = settings.fetch, rooms.clock, zone_of(settings)
         self._cdns = parse_networks(self._settings.cdns, setting="fetch.cdns")
         self._agenda = Agenda()
@@ -55,8 +55,7 @@ class Visits:
         self._finished: list[Finished] = []
         self._finished_bytes = 0
         self._profiles: list[HostProfile] = []
-        self._kept_at = self._renewed_at = self._look_at = self._orders_at = rooms.clock()
-        self._frontier_dry = False
+        self._kept_at = self._renewed_at = self._orders_at = rooms.clock()
 
     @property
     def is_settled(self) -> bool:
@@ -66,12 +65,7 @@ class Visits:
     @property
     def is_dry(self) -> bool:
         """Whether nothing is held, and nothing is due."""
-        return not len(self._agenda) and self._frontier_dry
-
-    def stir(self) -> None:
-        """There may be something due."""
-        self._frontier_dry = False
-        self._look_at = self._clock()
+        return not len(self._agenda) and self._dry
 
     def wake(self) -> None:
         """Stop waiting for the network: something else has come; may be called from any thread."""
@@ -105,7 +99,7 @@ class Visits:
             )
             self._courtesy.obey(lease)
             self._agenda.note_address(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
-        self._frontier_dry = not leases and (left <= 0 or not self._rests_only(now))
+        self._dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
         return False
 
