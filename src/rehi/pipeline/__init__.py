@@ -35,6 +35,7 @@ class Harvest:
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
         self._rooms = rooms
+        self._writes_graph = rooms.settings.work.graph and not rooms.graph_owner
         self._rounds = Rounds(rooms, self.progress)
         self._discoveries = Discoveries(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
@@ -53,7 +54,7 @@ class Harvest:
             (self._readings.read, (self._readings, self._links, self._descriptions)),
             (self._links.follow, (self._visits, self._links, self._descriptions)),
             (self._sealing.seal, ()),
-            *([(self._descriptions.describe, ())] if rooms.writes_graph else []),
+            *([(self._descriptions.describe, ())] if self._writes_graph else []),
             (self._presence.sign, ()),
         )
 
@@ -95,7 +96,7 @@ class Harvest:
     @property
     def settled(self) -> bool:
         """Whether all that has come so far is discovered, kept, read, described and published."""
-        described = self._descriptions.is_settled or not self._rooms.writes_graph
+        described = self._descriptions.is_settled or not self._writes_graph
         rooms = (self._discoveries, self._visits, self._readings, self._links)
         return described and all(room.is_settled for room in rooms)
 

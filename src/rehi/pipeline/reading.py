@@ -66,7 +66,7 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     outcomes: list[ReadDocument | RehiError] = []
     for task in tasks:
         try:
-            outcomes.append(_read(archive, plan, task, at))
+            outcomes.append(_pack(plan, task, *make_reading(archive, task, plan), at))
         except MemoryError:
             raise
         except RehiError as error:
@@ -99,10 +99,6 @@ def read_document(plan: ReadingPlan, task: ReadTask, at: datetime) -> tuple[Read
     """Return what is read from a version's bytes for somebody who asks, and what is to be kept of it."""
     reading, understanding = make_reading(plan.open_archive(), task, plan)
     return reading, _pack(plan, task, reading, understanding, at)
-
-
-def _read(archive: Archive, plan: ReadingPlan, task: ReadTask, at: datetime) -> ReadDocument:
-    return _pack(plan, task, *make_reading(archive, task, plan), at)
 
 
 def _pack(

@@ -40,11 +40,6 @@ class Rooms:
     spool: Path  # for bodies that are too large for memory
     discovery: Discovery
 
-    @property
-    def writes_graph(self) -> bool:
-        """Whether this worker tells the graph what has changed."""
-        return self.settings.work.graph and not self.graph_owner
-
 
 @dataclass(slots=True)
 class Progress:

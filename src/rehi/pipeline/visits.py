@@ -24,7 +24,7 @@ from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politenes
 from rehi.model.host import HostOrders
 from rehi.model.problem import ProblemKey, Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
-from rehi.model.work import HostProfile, HostRelease
+from rehi.model.work import HostProfile
 from rehi.pipeline.courtesy import CAPPED, HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
@@ -50,6 +50,7 @@ class Visits(Step):
         self._agenda = Agenda()
         self._courtesy = Courtesy(self._agenda, settings.fetch, settings.revisit)
         self._fetcher: Fetcher[PlannedRequest] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
+        self.wake = self._fetcher.wakeup  # stops waiting for the network: something else has come
         self._judge = Judge(rooms.archive, rooms.catalogue, settings=settings, time_zone=self._time_zone)
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
         self._finished: list[Finished] = []
@@ -66,10 +67,6 @@ class Visits(Step):
     def is_dry(self) -> bool:
         """Whether nothing is held, and nothing is due."""
         return not len(self._agenda) and self._dry
-
-    def wake(self) -> None:
-        """Stop waiting for the network: something else has come; may be called from any thread."""
-        self._fetcher.wakeup()
 
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -89,15 +86,12 @@ class Visits(Step):
             ttl=LEASE_SECONDS,
             now=now,
         )
+        self._budget.spend(sum(len(lease.tasks) for lease in leases))
         for lease in leases:
-            self._budget.spend(len(lease.tasks))
-            self._agenda.add(
-                lease,
-                self._manners(lease, lease.orders),
-                first=self._courtesy.needs_first(lease, now),
-                now=now,
-            )
-            self._courtesy.obey(lease)
+            first = self._courtesy.needs_first(lease, now)
+            self._agenda.add(lease, self._manners(lease, lease.orders), first=first, now=now)
+            if lease.host_id in self._courtesy.rules:
+                self._courtesy.obey(lease)
             self._agenda.note_address(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
         self._dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
@@ -243,7 +237,9 @@ class Visits(Step):
         if not finished and not released and not profiles:
             return False
         visited = self._judge.keep(finished, price=self._budget.price, now=now)
-        released = [self._part_with(release) for release in released]
+        for number, release in enumerate(released):
+            self._courtesy.forget(release.host_id)
+            released[number] = replace(release, history=self._judge.histories.pop(release.host_id, b""))
         self._rooms.catalogue.record(
             visited,
             released,
@@ -262,10 +258,6 @@ class Visits(Step):
         if notes or settled:
             solved = [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
             self._rooms.catalogue.note(notes, solved=solved)
-
-    def _part_with(self, release: HostRelease) -> HostRelease:
-        self._courtesy.forget(release.host_id)
-        return replace(release, history=self._judge.part_with(release.host_id))
 
     # begin and end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
