@@ -182,9 +182,7 @@ def expects_file(url: str, media_type_before: str) -> bool:
     """Whether a URL should bring a file: decided by what it brought before, or by its name if it brought nothing yet."""
     if bare_name(media_type_before):
         return not may_be_page(media_type_before)
-    # Asked for each page that is new: urlsplit takes ten times as long, 6.7 µs in place of 0.6.
-    path = url.partition("://")[2].partition("#")[0].partition("?")[0].partition("/")[2]
-    *folders, name = path.lower().split("/")
+    *folders, name = urlsplit(url).path.lower().split("/")
     if ":" in name or not _SHOWN.isdisjoint(folders):
         return False
     row = by_extension(name.rpartition(".")[2]) if "." in name else None
