@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Update, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.dialects.dialect import NewResource
+from rehi.engines.sql.dialects.dialect import NewUrls
 from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
@@ -106,12 +106,11 @@ class SqlSources:
         now: datetime,
     ) -> int:
         """Store a batch of findings with the new cursor and the counts to add, and return how many resources are new."""
-        due = to_micros(now)
         hosts: dict[str, int] = {}
 
         def work(connection: Connection) -> int:
             hosts.clear()  # what an attempt that was rolled back had made
-            new = self._enter(connection, source.id, findings, due, hosts) if findings else 0
+            new = self._enter(connection, source, findings, to_micros(now), hosts) if findings else 0
             keep_problems(connection, problems)
             connection.execute(_change(source.id, cursor=cursor, share=float(share)))
             additions = Additions()
@@ -126,7 +125,7 @@ class SqlSources:
         return new
 
     def _enter(
-        self, connection: Connection, source_id: int, findings: Sequence[Finding], due: int, hosts: dict[str, int]
+        self, connection: Connection, source: Source, findings: Sequence[Finding], at: int, hosts: dict[str, int]
     ) -> int:
         """Enter URLs in their order, so that each page of the index is touched once: a third of the time."""
         ordered = sorted({one.url for one in findings})
@@ -136,13 +135,17 @@ class SqlSources:
         here = set(origins)
         hosts.update((origin, known[origin]) for origin in here if origin in known)
         hosts.update(ensure_hosts(connection, here - hosts.keys()))
-        rows: list[NewResource] = [
-            (hosts[origin], url, "" if len(url) <= HEAD else tail_of(url), source_id, due, 0)
-            for origin, url in zip(origins, ordered, strict=True)
-        ]
-        new = self.database.dialect.insert_findings(connection, rows, at=due, claims=claims)
+        urls = NewUrls(
+            host_ids=[hosts[origin] for origin in origins],
+            urls=ordered,
+            tails=["" if len(url) <= HEAD else tail_of(url) for url in ordered],
+        )
+        since = at if source.began_at is None else to_micros(source.began_at)
+        new = self.database.dialect.insert_findings(
+            connection, urls, source_id=source.id, at=at, since=since, claims=claims
+        )
         if new:
-            wake_together(connection, hosts.values(), due)
+            wake_together(connection, hosts.values(), at)
         return new
 
     def follow_links(self, origins: Mapping[int, Sequence[Finding]], *, source_id: int, now: datetime) -> int:
