@@ -21,8 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource, NewUrls
-from rehi.engines.sql.statements.bulk import SelectMany
-from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
+from rehi.engines.sql.statements.driver import SelectMany, array_of, execute, fetch_all
 from rehi.engines.sql.statements.values import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 

@@ -16,10 +16,9 @@ from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_togeth
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
-from rehi.engines.sql.outbox.rows import delete_work, put_owned_work
+from rehi.engines.sql.outbox.port import delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
-from rehi.engines.sql.statements.bulk import Upsert
-from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import (
     HEAD,
     from_micros,
@@ -210,9 +209,6 @@ class SqlSources:
     def wake_sources(self) -> int:
         """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
 
-        def nothing(connection: Connection) -> bool:
-            return connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None
-
         def work(connection: Connection) -> int:
             ready = connection.execute(_READY.with_for_update(of=table, skip_locked=True)).all()
             for row in ready:
@@ -220,7 +216,10 @@ class SqlSources:
             put_owned_work(connection, DISCOVER, [(row.id, row.worker or row.owner or "") for row in ready])
             return len(ready)
 
-        return 0 if self.database.read(nothing) else self.database.write(work)
+        with self.database.reading() as connection:
+            if connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None:
+                return 0
+        return self.database.write(work)
 
     def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
         """Say when the source's resources are to be visited again, and how much they matter; NotFound if there is none."""
@@ -245,13 +244,10 @@ class SqlSources:
 
     def sources(self) -> Sequence[Source]:
         """All sources, the newest first."""
-
-        def work(connection: Connection) -> Sequence[Source]:
+        with self.database.reading() as connection:
             rows = connection.execute(_SOURCES.order_by(table.c.added_at.desc(), table.c.id.desc())).all()
             counts = counts_of(connection, [row.id for row in rows])
-            return [_to_source(row, counts[row.id]) for row in rows]
-
-        return self.database.read(work)
+        return [_to_source(row, counts[row.id]) for row in rows]
 
     def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
         """What each of its sources says of a resource, the first one first."""
