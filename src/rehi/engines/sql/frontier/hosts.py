@@ -1,4 +1,4 @@
-"""Hosts: made from the origins of URLs, woken when something is due, given back after a visit, remembered, and given orders."""
+"""Hosts: made from origins, woken when something is due, given back after a visit, remembered, and given orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that are written once and run for many rows, straight through the driver: SelectMany, Upsert, BulkUpdate, BulkDelete.
+"""Statements written once and run for many rows through the driver: SelectMany, Upsert, BulkUpdate, BulkDelete.
 
 SQLite and PostgreSQL understand almost the same words. PostgreSQL gets arrays: one text for any number of rows, which the
 driver need not parse nor the server plan again. SQLAlchemy spends some 50 µs on each statement and 1 µs on each value that
