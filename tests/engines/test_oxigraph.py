@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Store, Triple
 
 from rehi.engines.oxigraph import checkpoints, open_graph
-from rehi.engines.oxigraph.batch import as_update
 from rehi.engines.oxigraph.readers import OxigraphReaders
-from rehi.engines.oxigraph.store import OxigraphStore
+from rehi.engines.oxigraph.store import OxigraphStore, as_update
 from rehi.errors import DataFolderBusy, EngineError, QueryError, QueryTimeout, QueryTooLarge, SettingsError
 from rehi.ports import Graph, QueryLimits, ReplaceGraph
 from rehi.testing.contracts.graph import COUNT, JSON, LIMITS, GraphContract, ask, node, says, tell, values
