@@ -31,7 +31,7 @@ PLAIN_SQLITE, PLAIN_POSTGRES = "plain sqlite", "plain postgresql"
 PEERS = {"sqlite": PLAIN_SQLITE, "postgresql": PLAIN_POSTGRES}
 TARGET = "3.1 M lines in one go, peak under 500 MB, faster than the plain way"
 SETTINGS = (
-    "SQLite with a log, synchronous=NORMAL and one fdatasync of it per batch of 20,000 lines for both; PostgreSQL with fsync "
+    "SQLite with a log, synchronous=NORMAL and one fdatasync of it per batch of 40,000 lines for both; PostgreSQL with fsync "
     "and synchronous_commit for both, the peer by COPY and INSERT ON CONFLICT; the peer stores URL and host only"
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 
-from rehi.languages.given_names import given_names
+from rehi.languages.people import given_names
 
 _TEMPLATES = """
 {P}, mayor of {L}, opened the new library on Monday.

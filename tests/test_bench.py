@@ -20,8 +20,7 @@ from bench.walk import REVIEW, Walk
 from bench.walk import judge as judge_walk
 from eval.__main__ import NAMES as EVALUATIONS
 from rehi.builtin import plugins
-from rehi.frontier.policy import parse_policy
-from rehi.frontier.spread import share_of
+from rehi.frontier.policy import parse_policy, share_of
 
 ROOT = Path(__file__).parents[1]
 

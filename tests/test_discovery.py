@@ -127,7 +127,7 @@ def test_what_robots_txt_forbids_is_not_read(tmp_path: Path) -> None:
         assert house.catalogue.source(source.id).state is SourceState.FAILED
         assert site.pages == []
         (problem,), _ = house.catalogue.problems(stage=Stage.SOURCES, page=Page())
-        assert "can't be had: it may not be visited" in problem.message
+        assert "can't be had: it may not be visited; add a copy of it as a file" in problem.message
 
 
 def test_what_is_not_there_fails_and_what_is_busy_is_waited_for(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ BINDINGS: Mapping[str, int] = {
     "pipeline/judgement.py": 1,
     "pipeline/repetition.py": 13,
     "sources/detect.py": 1,
-    "sources/web_archive.py": 1,
 }
 
 

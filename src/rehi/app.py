@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.model.document import Reading
     from rehi.pipeline import Discovery, Harvest
-    from rehi.pipeline.texts import Texts
+    from rehi.pipeline.reading import Texts
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
@@ -77,6 +77,7 @@ class House:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.archive_folder = settings.data / "archive"  # where the WARC files lie, those that are written to at least
         self._open = ExitStack()
 
     def __enter__(self) -> House:
@@ -114,7 +115,7 @@ class House:
     @cached_property
     def archive(self) -> Archive:
         """The archive, for reading."""
-        return open_archive(self.archive_folder, self.settings.archive)
+        return self.archive_opener()
 
     @cached_property
     def derived(self) -> DerivedFiles:
@@ -147,11 +148,6 @@ class House:
         )
         return executor
 
-    @property
-    def archive_folder(self) -> Path:
-        """Where the WARC files lie, those that are written to at least."""
-        return self.settings.data / "archive"
-
     def query(self, text: str, *, media_type: str, rows: int | None = None) -> QueryAnswer:
         """Ask the graph for all rows or the first ones, within the limits that are set; LiesElsewhere if another worker has it."""
         from rehi.graph import prepare_query
@@ -177,8 +173,7 @@ class House:
     @cached_property
     def texts(self) -> Texts:
         """What was read from documents and from any of their versions."""
-        from rehi.pipeline.reading import ReadingPlan, current_recipe
-        from rehi.pipeline.texts import Texts
+        from rehi.pipeline.reading import ReadingPlan, Texts, current_recipe
 
         work = self.settings.work
         return Texts(
@@ -223,11 +218,13 @@ class House:
         from rehi.pipeline import Harvest, Rooms
 
         settings = self.settings
-        check_settings(settings)
         hold_memory()
+        check_settings(settings)
         clock = self.shared_clock()
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
+            executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
+            stack.callback(executor.close)
             archive_shelf = open_shelf(self.archive_folder, settings.archive)
             derived_shelf = self._open_derived()
             for shelf in (archive_shelf, derived_shelf):
@@ -235,8 +232,6 @@ class House:
                 shelf.start_uploads(self._note_upload)
             graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
-            executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
-            stack.callback(executor.close)
             rooms = Rooms(
                 settings=settings,
                 worker=self.worker,
@@ -256,7 +251,7 @@ class House:
                 graph=graph,
                 graph_owner=owner,
                 executor=executor,
-                spool=_made(settings.data / "spool"),
+                spool=self.spool,
                 open_archive=self.archive_opener,
                 discovery=self.discovery,
             )
@@ -287,10 +282,10 @@ class House:
         return Discovery(
             settings=self.settings,
             worker=self.worker,
-            clock=self.shared_clock(),
-            catalogue=self.catalogue,
-            archive=open_archive(self.archive_folder, self.settings.archive),
             spool=self.spool,
+            catalogue=self.catalogue,
+            clock=self.shared_clock(),
+            archive=self.archive,
             lock=partial(lock_folder, self.settings.data, name="intake.lock"),
             importing=self.importing,
             adopt=self.adopt,
@@ -322,7 +317,7 @@ class House:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", target.name.partition(".")[0]).strip("-")[:80]
         link = self.archive_folder / f"adopted-{stem}-{mark}.warc"
         try:
-            _made(self.archive_folder)
+            self.archive_folder.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):
                 link.symlink_to(target)
                 sync_folder(self.archive_folder)
@@ -330,10 +325,12 @@ class House:
             raise translate_error(error, self.archive_folder) from error
         return link.name
 
-    @property
+    @cached_property
     def spool(self) -> Path:
         """Where bodies lie that are too large for memory."""
-        return _made(self.settings.data / "spool")
+        folder = self.settings.data / "spool"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def check_archive(self) -> str:
         """One line on where the WARC files lie; an error says what is wrong there."""
@@ -367,8 +364,3 @@ def _crawl_info(settings: Settings) -> dict[str, str]:
         "connections": str(fetch.connections),
         "revisit-policy": settings.revisit.policy,
     }
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

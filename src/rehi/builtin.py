@@ -8,7 +8,7 @@ its kind, and named by ``rehi plugins``; only who asks for it by name is stopped
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -33,8 +33,8 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
     "executor": {"local": "rehi.engines.local:open_executor"},
     "facet": {"language": "rehi.enrich.language:FACET", "names": "rehi.enrich.names:FACET"},
     "topic": {
-        "resource": "rehi.graph.topics:RESOURCES",
-        "entity": "rehi.graph.topics:ENTITIES",
+        "resource": "rehi.graph.description:RESOURCES",
+        "entity": "rehi.graph.description:ENTITIES",
     },
     "entity_kind": {
         "person": "rehi.model.kinds:PERSON",
@@ -150,7 +150,12 @@ def plugins() -> list[Plugin]:
 
 def outsiders(*, check: bool = False) -> list[Plugin]:
     """Return what other packages bring, by group and name; ``check`` loads each, to tell those that can't be used."""
-    points = [(group, point) for group in _groups() for point in entry_points(group=f"{_GROUP}{group}")]
+    points = [
+        (name.removeprefix(_GROUP), point)
+        for name in entry_points().groups
+        if name.startswith(_GROUP)
+        for point in entry_points(group=name)
+    ]
     return [
         Plugin(
             group=group,
@@ -162,10 +167,6 @@ def outsiders(*, check: bool = False) -> list[Plugin]:
         )
         for group, point in sorted(points, key=lambda item: (item[0], item[1].name, item[1].value))
     ]
-
-
-def _groups() -> list[str]:
-    return sorted(group.removeprefix(_GROUP) for group in entry_points().groups if group.startswith(_GROUP))
 
 
 def _examine(group: str, point: EntryPoint) -> str:
@@ -194,11 +195,10 @@ def _load_or_warn(place: str) -> Any:
 
 @cache
 def _outsiders(group: str) -> Mapping[str, str]:
-    return dict(_by_package(group))
-
-
-def _by_package(group: str) -> Iterator[tuple[str, str]]:
-    """Yield names and places; of several packages that bring a name, the first in the alphabet has it."""
-    points = entry_points(group=f"{_GROUP}{group}")
-    for point in sorted(points, key=lambda point: (point.dist.name if point.dist else "", point.value), reverse=True):
-        yield point.name, point.value
+    """Return names and places; of several packages that bring a name, the first in the alphabet has it."""
+    points = sorted(
+        entry_points(group=f"{_GROUP}{group}"),
+        key=lambda point: (point.dist.name if point.dist else "", point.value),
+        reverse=True,
+    )
+    return {point.name: point.value for point in points}

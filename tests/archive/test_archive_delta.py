@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rehi.archive import Archive, KeptVisit, TornPart
 from rehi.archive.chain import read_chain, read_chain_link
 from rehi.archive.delta import LARGE, SPAN, base_step, decode, encode
-from rehi.archive.stored import pack_stored
+from rehi.archive.member import pack_stored
 from rehi.engines.folder import FolderShelf
 from rehi.errors import RecordDamaged, RecordMissing
 from rehi.model.version import RecordRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from rehi.engines.sql.dialects.checkpoint import LOG_BYTES, Checkpoints
+from rehi.engines.sql.dialects.sqlite import LOG_BYTES, Checkpoints
 from rehi.engines.sql.dialects.turn import Turn
 
 

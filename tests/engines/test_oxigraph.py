@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Store, Triple
 
 from rehi.engines.oxigraph import checkpoints, open_graph
-from rehi.engines.oxigraph.batch import as_update
 from rehi.engines.oxigraph.readers import OxigraphReaders
-from rehi.engines.oxigraph.store import OxigraphStore
+from rehi.engines.oxigraph.store import OxigraphStore, as_update
 from rehi.errors import Busy, DataFolderBusy, EngineError, QueryError, QueryTooLarge, SettingsError
 from rehi.ports import Graph, QueryLimits, ReplaceGraph
 from rehi.testing.contracts.graph import COUNT, JSON, LIMITS, GraphContract, ask, node, says, tell, values
@@ -70,7 +69,7 @@ def _slow_query(store: OxigraphStore) -> Iterator[threading.Thread]:
     """A query that keeps a reader at work, until that is killed in the end."""
 
     def ask_in_vain() -> None:
-        with suppress(QueryTooLarge, EngineError):  # as what a killed reader is understood
+        with suppress(EngineError):  # as what a killed reader is understood
             ask(store, LONG, limits=QueryLimits(seconds=10 * PATIENCE))
 
     slow = threading.Thread(target=ask_in_vain)

@@ -234,6 +234,7 @@ def test_a_report_becomes_the_error_that_it_tells_of(report: str, kind: type[Exc
         (signal.SIGALRM, QueryTimeout, "took longer than"),
         (signal.SIGSEGV, QueryError, "nested too deeply"),
         (signal.SIGTERM, EngineError, "it said nothing"),
+        (signal.SIGKILL, EngineError, "killed from outside"),
     ],
 )
 def test_the_end_of_a_reader_says_what_was_wrong(

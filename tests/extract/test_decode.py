@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rehi.extract.characters import clean, one_line
-from rehi.extract.decode import charset_inside, decode
-from rehi.extract.mojibake import repair
+from rehi.extract.decode import charset_inside, decode, repair
 
 ESTONIAN = (
     "Jõgeva vallavanem Jüri Mäe ütles, et Õnne Köster ja Ülle Šmidt said žürii preemia. "

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rehi.extract import hint_of, locate, read_bytes
+from rehi.extract.characters import finish
 from rehi.extract.csv import find_header
-from rehi.extract.ranges import finish
 from rehi.model.document import Document, Part, TableDialect, TableShape
 from tests.extract.conftest import Read
 

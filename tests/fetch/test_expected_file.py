@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rehi.fetch.expected_file import expects_file, is_wrong_type
+from rehi.fetch.soft_404 import expects_file, is_wrong_type
 from tests.fetch.conftest import made_up
 
 HTML = (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.errors import WrongChecksum
-from rehi.fetch.body import IncomingBody
 from rehi.fetch.checksum import CHECKSUM_HEADERS, Checksums
+from rehi.fetch.incoming import IncomingBody
 from tests.fetch.conftest import RawServer, Visiting
 
 PAGE = b"Tere, maailm! " * 400

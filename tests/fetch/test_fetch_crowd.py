@@ -13,7 +13,7 @@ import pytest
 
 from rehi.errors import TimedOut
 from rehi.fetch import Fetcher
-from rehi.fetch.body import IN_MEMORY
+from rehi.fetch.incoming import IN_MEMORY
 from rehi.settings import FetchSettings
 from rehi.testing.waiting import PATIENCE, wait_until
 from tests.fetch.conftest import RawServer, Visiting, now

@@ -32,7 +32,7 @@ from rehi.errors import (
 )
 from rehi.fetch import Fetcher
 from rehi.fetch.coding import accepted_codings
-from rehi.fetch.trust import certificates
+from rehi.fetch.handle import certificates
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
 from rehi.testing.waiting import PATIENCE, wait_until

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rehi.errors import AddressDenied, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch import Fetcher, redirect_target
 from rehi.fetch.guard import Guard
-from rehi.fetch.resolve import ResolveRules, parse_rule
+from rehi.fetch.route import ResolveRules, parse_rule
 from rehi.fetch.target import parse_target
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings

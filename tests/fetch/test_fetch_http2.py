@@ -16,7 +16,7 @@ import trustme
 
 from rehi.errors import FetchError
 from rehi.fetch import Fetcher
-from rehi.fetch.trust import certificates
+from rehi.fetch.handle import certificates
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings, HostSettings
 from rehi.testing.waiting import PATIENCE, wait_until

@@ -13,7 +13,7 @@ from eval.corpora import CorpusMissing, corpus_file
 from eval.robots import FILES, READERS, REAL, RealFile
 from eval.robots_cases import GOOGLE, RFC, Case
 from rehi.fetch.robots import RobotRules
-from rehi.fetch.robots_match import Matcher
+from rehi.fetch.robots_rules import Matcher
 from rehi.model.visit import Robots
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.frontier import Agenda, PlannedRequest, Politeness, Purpose, parse_hours
-from rehi.frontier.pace import Pace
+from rehi.frontier.politeness import Pace
 from rehi.model.visit import HostLease, VisitTask
 
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)  # a Monday

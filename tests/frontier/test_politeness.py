@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rehi.errors import SettingsError
 from rehi.frontier import check_settings, host_name, parse_hours, politeness_for, zone_of
-from rehi.frontier.pace import MOST_STRAIN, Pace
+from rehi.frontier.politeness import MOST_STRAIN, Pace
 from rehi.model.host import NO_ORDERS, HostOrders
 from rehi.settings import FetchSettings, HostSettings, RevisitSettings, Settings
 

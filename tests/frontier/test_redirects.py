@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.frontier.redirects import circle_through, end_of, follow_redirects, mark_loops
+from rehi.frontier.visit_rules import circle_through, end_of, follow_redirects, mark_loops
 from rehi.model.resource import LoopMember, RedirectChange
 from rehi.model.visit import Outcome
 

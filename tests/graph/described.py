@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from rehi.graph import describe_entities, describe_resources
+from rehi.graph.description import ENTITIES, RESOURCES
 from rehi.model.entity import Entity
 from rehi.model.work import ResourceDescription
-from rehi.ports import GraphChange, Knowledge
+from rehi.ports import GraphChange, GraphContext, Knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,7 @@ def describe(
     """Return the changes that describe all of these."""
     by_id = {resource.resource_id: resource for resource in resources}
     given = cast("Knowledge", GivenKnowledge(by_id, {entity.id: entity for entity in entities}))
-    changes = describe_resources(given, list(by_id), base)
-    described = describe_entities(given, [entity.id for entity in entities], base)
+    context = GraphContext(catalogue=given, base=base, note=lambda subject, error: None)
+    changes = RESOURCES.describe(list(by_id), context)
+    described = ENTITIES.describe([entity.id for entity in entities], context)
     return [change for many in (*changes.values(), *described.values()) for change in many]

@@ -35,9 +35,9 @@ def test_names_are_the_same_in_every_process() -> None:
         spans = [Span(at, at + 1, chance.choice(list(NameKind))) for at in marked]
         outputs = []
         for kind in (Forwards, Backwards):
-            forms = {at: kind(each) for at, each in enumerate(known)}
+            forms = {word: kind(each) for word, each in zip(words, known, strict=True)}
             agreed = agree(spans, tokens, forms.__getitem__)
-            outputs.append((agreed, spread(agreed, tokens, forms.__getitem__, lambda _: True)))
+            outputs.append((agreed, spread(agreed, tokens, forms.__getitem__, frozenset())))
         assert outputs[0] == outputs[1]
         differing += outputs[0][1] != spans
     assert differing > 100  # else nothing was tried

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.link.slug import LONGEST, slug
+from rehi.link.name import LONGEST, slug
 
 
 @pytest.mark.parametrize(

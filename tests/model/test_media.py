@@ -10,7 +10,7 @@ import pytest
 
 from rehi.archive.delta_writer import delta_may_pay
 from rehi.extract import has_reader
-from rehi.fetch.expected_file import expects_file
+from rehi.fetch.soft_404 import expects_file
 from rehi.model.media import (
     MEDIA_TYPES,
     MediaGroup,

@@ -11,7 +11,7 @@ import pytest
 from rehi.errors import SourceError
 from rehi.pipeline.discovery import all_kinds
 from rehi.sources import recognise_file
-from rehi.sources.web_archive import find_crawls
+from rehi.sources.recognition import find_crawls
 from tests.warcs import arc, frames, frames_with_dictionary, http, members, response
 
 RECORDS = [response(f"http://a.ee/{n}", bytes([65 + n]) * 300) for n in range(3)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rehi.archive.delta import MOST, SPAN, decode
 from rehi.archive.http_head import HttpHead, read_http_head
-from rehi.archive.member import GZIP, inflate
-from rehi.archive.record import DELTA, Record, RecordFields, digest_of, parse_fields, read_chunks
+from rehi.archive.member import inflate
+from rehi.archive.record import DELTA, Record, RecordFields, digest_of, read_chunks, unpack_record
 from rehi.errors import RecordDamaged, RecordMissing, RehiError
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
@@ -67,25 +67,15 @@ def read_chain_link(shelf: Shelf, ref: RecordRef) -> ChainLink:
 
 def read_at_once(shelf: Shelf, ref: RecordRef, most: int = SMALL) -> ChainLink | None:
     """Read a record of at most ``most`` compressed bytes at once; None if it is larger, or not as it should be."""
-    from isal import isal_zlib
-
     if ref.length > most:
         return None
     with shelf.open(ref) as stream:
         packed = stream.read(ref.length)
-    member = isal_zlib.decompressobj(GZIP)
     try:
-        plain = member.decompress(packed, _PLAIN)
-    except isal_zlib.error:  # type: ignore[misc]
-        return None
-    if not member.eof or not plain.endswith(_END):
-        return None
-    try:
-        fields, start = parse_fields(plain)
-        block = plain[start : -len(_END)]
-        return ChainLink(ref, fields, block) if len(block) == fields.length else None
+        fields, block, _ = unpack_record(packed, _PLAIN)
     except RecordDamaged:
         return None
+    return ChainLink(ref, fields, block)
 
 
 def read_chain(shelf: Shelf, link: ChainLink) -> list[ChainLink]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import Any
 
 from rehi.archive.files import FileSeries
-from rehi.archive.member import CHUNK, Member
 from rehi.archive.record import (
-    Record,
     block_fields,
     digest_of,
     field_lines,
     pack_record,
-    read_chunks,
     record_id,
+    unpack_record,
     warc_date,
 )
 from rehi.builtin import load
@@ -71,8 +68,8 @@ class DerivedFiles:
     def read(self, ref: RecordRef) -> Reading:
         """Return the reading at a range; RecordDamaged if it is not as it was written."""
         with self._shelf.open(ref) as stream:
-            text, held = _read_block(stream, b"", "conversion", ref)
-            facts, _ = _read_block(stream, held, "metadata", ref)
+            text, rest = _read_block(stream.read(ref.length), "conversion", ref)
+        facts, _ = _read_block(rest, "metadata", ref)
         return _reading(text, facts, ref)
 
     @property
@@ -137,18 +134,15 @@ def _record(kind: str, identity: tuple[str, ...], shared: str, block: bytes, con
     return pack_record(own + shared + field_lines(block_fields(block, content_type)), block)
 
 
-def _read_block(stream: BinaryIO, held: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]:
-    """Return the block of the next record, checked, and the bytes that were read beyond it."""
-    member = Member(stream, held)
+def _read_block(packed: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]:
+    """Return the block of the record with which these bytes begin, checked, and the bytes after it."""
     try:
-        record = Record(io.BufferedReader(member, CHUNK))
-        block = b"".join(read_chunks(record.stream, record.length))
-        record.end()
-        if record.fields.kind != kind or record.fields.get("WARC-Block-Digest") != digest_of(block):
+        fields, block, rest = unpack_record(packed)
+        if fields.kind != kind or fields.get("WARC-Block-Digest") != digest_of(block):
             raise RecordDamaged(f"it is not the {kind} record that was kept")
     except RecordDamaged as error:
         raise RecordDamaged(f"{ref.file}:{ref.offset}: {error}") from error
-    return block, member.rest
+    return block, rest
 
 
 def _facts(reading: Reading, encoded: Mapping[str, bytes] | None) -> bytes:

@@ -38,11 +38,12 @@ class Exchange:
     def __init__(self, visit: Visit, *, worker: str, answered_by: Literal["response", "revisit", "delta"]) -> None:
         if visit.answer is None:
             raise ArchiveError(f"the visit to {visit.url} brought no answer that could be kept")
-        self._visit, self._answer, self._kind = visit, visit.answer, answered_by
+        self._visit, self._answer = visit, visit.answer
         date = warc_date(visit.started_at)
         self._request_id = record_id(worker, "request", date, visit.url)
         self._answer_id = record_id(worker, answered_by, date, visit.url)
         self._event = _event_lines(visit, visit.answer, date, hidden=answered_by == DELTA)
+        self._answer_lines = f"WARC-Type: {answered_by}\r\nWARC-Record-ID: {self._answer_id}\r\n{self._event}"
 
     def request(self) -> bytes:
         """Return the request record, linked to the ``response`` or ``revisit`` that answered it."""
@@ -88,12 +89,12 @@ class Exchange:
             ("WARC-Payload-Digest", digest or (original.get("WARC-Payload-Digest") if unmodified else answer.digest)),
             *block_fields(block, "application/http; msgtype=response"),
         )
-        return [pack_record(self._answer_lines() + field_lines(fields), block)]
+        return [pack_record(self._answer_lines + field_lines(fields), block)]
 
     def delta(self, packed: bytes, *, base: RecordRef, base_digest: Digest, step: int) -> bytes:
         """Return the whole exchange as one delta record, based on an earlier one."""
         lines = (
-            f"{self._answer_lines()}"
+            f"{self._answer_lines}"
             f"Rehi-Payload-Digest: {self._answer.digest}\r\n"
             f"Rehi-Base: {base.file} {base.offset} {base.length}\r\n"
             f"Rehi-Base-Digest: {base_digest}\r\n"
@@ -109,12 +110,9 @@ class Exchange:
         answer = self._answer
         return request_head(self._visit.url, answer) + answer_head(answer, size=answer.size) + _whole_body(answer)
 
-    def _answer_lines(self) -> str:
-        return f"WARC-Type: {self._kind}\r\nWARC-Record-ID: {self._answer_id}\r\n{self._event}"
-
     def _response_lines(self, length: int, block_digest: Digest) -> str:
         return (
-            f"{self._answer_lines()}"
+            f"{self._answer_lines}"
             f"WARC-Payload-Digest: {self._answer.digest}\r\n"
             f"WARC-Block-Digest: {block_digest}\r\n"
             f"Content-Type: application/http; msgtype=response\r\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import chain
 
-from rehi.archive.record import block_fields, record_id, warc_date, write_record
+from rehi.archive.record import block_fields, field_lines, pack_record, record_id, warc_date
 from rehi.archive.seal import index_name
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
@@ -105,16 +105,13 @@ class FileSeries:
             self._file, self._end = f"{self._name}-{stamp}{self.worker}-{self._number:05}.warc.gz", 0
             self._began_at = now
         if self._end == 0:
-            self._end = self._shelf.append(self._file, self._warcinfo(self._file)).end
+            self._end = self._shelf.append(self._file, [self._warcinfo(self._file)]).end
         return self._file
 
     def _look(self) -> None:
-        if not self._looked:
-            self._resume()
-            self._looked = True
-
-    def _resume(self) -> None:
-        """Find this worker's last file, which is appended to while it is small enough and not sealed."""
+        """Find this worker's last file, if that was not done: it is appended to while it is small enough and not sealed."""
+        if self._looked:
+            return
         files = dict(self._shelf.files())
         for file, size in files.items():
             match = self._pattern.fullmatch(file)
@@ -123,8 +120,10 @@ class FileSeries:
         # It has an index when files are to be larger than they were, and none if it is no part of the archive itself.
         if self._file and (index_name(self._file) in files or self._shelf.is_sealed(self._file)):
             self._abandoned.add(self._file)
+        self._looked = True
 
-    def _warcinfo(self, file: str) -> Iterator[bytes]:
+    def _warcinfo(self, file: str) -> bytes:
+        """Return the record with which a file begins."""
         info = {**self._info, "format": "WARC File Format 1.1", "conformsTo": _CONFORMS_TO}
         block = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in info.items()).encode(
             "utf-8", "replace"
@@ -137,4 +136,4 @@ class FileSeries:
             ("WARC-Filename", file),
             *block_fields(block, "application/warc-fields"),
         )
-        return write_record(fields, [block])
+        return pack_record(field_lines(fields), block)

@@ -35,7 +35,8 @@ class Archive:
         clock: Callable[[], datetime],
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self._shelf = shelf = FollowingShelf(shelf)
+        self._written = shelf  # what is written is not moved yet, and goes there directly
+        self._shelf = FollowingShelf(shelf)
         self._files = FileSeries(
             shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
@@ -76,7 +77,7 @@ class Archive:
     @property
     def shared(self) -> bool:
         """Whether other workers see what is sealed."""
-        return self._shelf.shared
+        return self._written.shared
 
     def close_file(self, *, began_before: datetime | None = None) -> bool:
         """Append no more to the open file, if it is that old, so that it can be sealed; whether there was one."""
@@ -142,7 +143,7 @@ class Archive:
 
     def sync(self) -> None:
         """Bring all that was kept to disk for good."""
-        self._shelf.sync()
+        self._written.sync()
 
     def open_body(self, ref: RecordRef) -> BinaryIO:
         """Return a stream of a record's body; RecordDamaged, at its end at the latest, if it is not as it was written."""

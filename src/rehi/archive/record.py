@@ -14,8 +14,7 @@ from typing import BinaryIO
 from uuid import NAMESPACE_URL
 
 from rehi.archive.http_head import LineReader
-from rehi.archive.member import CHUNK, compress, pack
-from rehi.archive.stored import pack_stored
+from rehi.archive.member import CHUNK, compress, pack, pack_stored, unpack
 from rehi.errors import RecordDamaged
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
@@ -23,6 +22,7 @@ from rehi.model.visit import Headers
 DELTA = "delta"  # the record type of our own
 MAX_FIELDS = 1 << 20  # bytes of named fields; a URL is by far the longest of them
 _END = b"\r\n\r\n"
+_WRONG_LENGTH = "a record's block is not as long as its Content-Length says"
 _NAMESPACE = NAMESPACE_URL.bytes
 _VARIANTS = {f"{digit:x}": f"{digit & 3 | 8:x}" for digit in range(16)}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -100,12 +100,7 @@ class Record:
     def end(self) -> None:
         """Read the end of the record after its block, which checks the gzip checksum; RecordDamaged if it is wrong."""
         if self.stream.read(len(_END) + 1) != _END:
-            raise RecordDamaged("a record's block is not as long as its Content-Length says")
-
-
-def write_record(fields: Iterable[tuple[str, str]], block: Iterable[bytes]) -> Iterator[bytes]:
-    """Return the record as one gzip member, in pieces. Content-Length must be among the fields and must be right."""
-    return stream_record(field_lines(fields), block)
+            raise RecordDamaged(_WRONG_LENGTH)
 
 
 def stream_record(lines: str, block: Iterable[bytes]) -> Iterator[bytes]:
@@ -177,8 +172,21 @@ def _printable(value: str) -> str:
     return _CONTROL.sub(lambda match: f"%{ord(match[0]):02X}", value)
 
 
-def parse_fields(plain: bytes) -> tuple[RecordFields, int]:
-    """Return the fields of a record in memory, and the offset of its block; quicker than ``read_fields``."""
+def unpack_record(packed: bytes, most: int = 0) -> tuple[RecordFields, bytes, bytes]:
+    """Return the fields and the block of the record with which these bytes begin, and the bytes after it.
+
+    RecordDamaged if it is not whole, or larger than ``most`` plain bytes; 0 is no limit. Quicker than ``Record``.
+    """
+    plain, rest = unpack(packed, most)
+    fields, start = _parse_fields(plain)
+    end = len(plain) - len(_END)
+    if end - start != fields.length or not plain.endswith(_END):
+        raise RecordDamaged(_WRONG_LENGTH)
+    return fields, plain[start:end], rest
+
+
+def _parse_fields(plain: bytes) -> tuple[RecordFields, int]:
+    """Return the fields of a record in memory, and the offset of its block."""
     end = plain.find(_END, 0, MAX_FIELDS)
     first, *lines = plain[: max(end, 0)].decode("utf-8", "replace").split("\r\n")
     parts = [line.partition(": ") for line in lines]

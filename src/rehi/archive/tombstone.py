@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from rehi.archive.record import RecordFields, block_fields, record_id, warc_date, write_record
+from rehi.archive.record import RecordFields, block_fields, field_lines, pack_record, record_id, warc_date
 from rehi.archive.walk import SUFFIX, DamagedPart, Walk, WholeRecord
 from rehi.errors import RecordDamaged
 from rehi.model.retention import PrunedBody, PrunedVersion
@@ -98,7 +98,7 @@ def _records(file: str, bodies: Iterable[PrunedBody], at: datetime, software: st
         ("WARC-Filename", file),
         *block_fields(info, "application/warc-fields"),
     )
-    yield from write_record(fields, [info])
+    yield pack_record(field_lines(fields), info)
     for number, block in enumerate(_lists(bodies, at)):
         fields = (
             ("WARC-Type", "metadata"),
@@ -106,7 +106,7 @@ def _records(file: str, bodies: Iterable[PrunedBody], at: datetime, software: st
             ("WARC-Date", date),
             *block_fields(block, TYPE),
         )
-        yield from write_record(fields, [block])
+        yield pack_record(field_lines(fields), block)
 
 
 def _lists(bodies: Iterable[PrunedBody], at: datetime) -> Iterator[bytes]:

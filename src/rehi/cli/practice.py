@@ -25,7 +25,7 @@ class PracticeWeb:
 
 
 def fetch_settings(resolve: list[str]) -> dict[str, Any]:
-    """Impatient and without pauses: it is our own web, on this machine."""
+    """Return settings for visits to our own web on this machine: impatient and without pauses."""
     return {
         "resolve": resolve,
         "allow_private": ["127.0.0.0/8"],

@@ -72,7 +72,7 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
 
 
 def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
-    """NotFound before anything is opened for work."""
+    """Raise NotFound for a source, host or URL that is not known, before anything is opened for work."""
     from rehi.app import utc_now
     from rehi.sources import host_meant, normalise
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rehi.enrich.facet import SilentFacet
 from rehi.enrich.language import identify
-from rehi.languages import Language, is_known, language
+from rehi.languages import Language, language
 from rehi.model.document import Document, Mention
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
         own = code
         if end - start > PASSAGE:
             passage_code = identify(text[start:end], code)
-            own = passage_code if is_known(passage_code) else code
+            own = code if language(passage_code) is None else passage_code
         if own != current:
             if start > begin:
                 yield begin, start, current
@@ -59,21 +59,20 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _moved(mention: Mention, by: int) -> Mention:
-    return replace(mention, start=mention.start + by, end=mention.end + by) if by else mention
-
-
 def find_names(text: str, code: str) -> tuple[Mention, ...]:
     """Return the names in a text whose language has this code, at most 20,000 of them, in its first two million characters."""
     mentions: list[Mention] = []
-    if not is_known(code):
+    if language(code) is None:
         return ()
     for start, end, own in _passages(text[:MAX_TEXT], code):
         speaker: Language | None = language(own)
         if speaker is None:
             continue
         for first, last in _blocks(text, start, end):
-            mentions += [_moved(mention, first) for mention in speaker.mentions(text[first:last])]
+            names = speaker.mentions(text[first:last])
+            mentions += (
+                [replace(one, start=one.start + first, end=one.end + first) for one in names] if first else names
+            )
             if len(mentions) >= MAX_MENTIONS:
                 return tuple(mentions[:MAX_MENTIONS])
     return tuple(mentions)

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from rehi.builtin import find, is_built_in, load_place, packages
 from rehi.errors import NotText, RehiError, SettingsError, Unreadable
 from rehi.extract.body import Body, charset_of, file_name
+from rehi.extract.characters import finish
 from rehi.extract.iri import absolute, absolute_links
-from rehi.extract.ranges import finish
 from rehi.extract.sniff import sniff
 from rehi.model.document import Document
 from rehi.model.media import Syntax, bare_name, by_name
@@ -73,7 +73,7 @@ def _find_type(raw: bytes, declared: str, name: str) -> str:
 
 
 def _all_of(body: BinaryIO, size: int) -> bytes:
-    """Up to ``size`` bytes; a stream may give them in pieces."""
+    """Return up to ``size`` bytes of a stream, which may give them in pieces."""
     pieces: list[bytes] = []
     while size > 0 and (piece := body.read(size)):
         pieces.append(piece)
@@ -82,23 +82,19 @@ def _all_of(body: BinaryIO, size: int) -> bytes:
 
 
 def _read(job: Body) -> Document:
+    place = _place_of_reader(job.media_type)
+    if place is None:
+        raise NotText(f"{job.media_type} holds no text that can be read")
     try:
-        reader = _reader(job.media_type)
+        reader = cast("Reader", load_place(place))
     except SettingsError as error:  # an outsider's format that can't be loaded
         raise Unreadable(str(error)) from error
-    if reader is None:
-        raise NotText(f"{job.media_type} holds no text that can be read")
     try:
         return reader(job)
     except (RehiError, MemoryError):
         raise
     except Exception as error:  # the parsers' own errors are many, and all mean that this document is no use to them
         raise Unreadable(f"{job.media_type}: {type(error).__name__}: {error}") from error
-
-
-def _reader(media_type: str) -> Reader | None:
-    place = _place_of_reader(media_type)
-    return None if place is None else cast("Reader", load_place(place))
 
 
 @cache

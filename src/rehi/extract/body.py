@@ -24,7 +24,7 @@ class Body:
 
 
 def file_name(url: str) -> str:
-    """The last segment of a URL's path; "" when there is none or the URL is no URL."""
+    """Return the last segment of a URL's path; "" when there is none or the URL is no URL."""
     try:
         return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
     except ValueError:
@@ -32,6 +32,6 @@ def file_name(url: str) -> str:
 
 
 def charset_of(media_type: str) -> str:
-    """The charset parameter of a Content-Type; "" without one."""
+    """Return the charset parameter of a Content-Type; "" without one."""
     match = _CHARSET.search(media_type)
     return match[1].lower() if match else ""

@@ -1,9 +1,13 @@
-"""Characters: those that may stand in a text, and those that may not."""
+"""Characters: a text keeps those that may stand in it, and the ranges of a document's parts and tables follow it."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
+from itertools import pairwise
+
+from rehi.model.document import Document
 
 _LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # What XML forbids, C1 controls, lone surrogates, non-characters, and what is invisible and tears words apart:
@@ -42,3 +46,33 @@ def one_line(text: str, limit: int = 500) -> str:
     """Return the text cleaned, on one line, and no longer than ``limit``."""
     # Four times the limit leaves room for white space that goes, and keeps a title of a megabyte cheap.
     return _SPACES.sub(" ", clean(text[: limit * 4])).strip()[:limit].rstrip()
+
+
+def finish(document: Document, max_text: int) -> Document:
+    """Return a document with a clean text of no more than ``max_text`` characters; its ranges stay inside the text."""
+    if not document.parts and not document.tables:
+        return replace(document, text=clean(document.text[:max_text]).strip())
+    raw = document.text[:max_text]
+    ends = [(one.start, one.end) for one in document.parts] + [(one.start, one.end) for one in document.tables]
+    bounds = sorted({0, len(raw), *(_within(at, len(raw)) for pair in ends for at in pair)})
+    pieces = [clean(raw[start:end]) for start, end in pairwise(bounds)]
+    moved, at = {bounds[0]: 0}, 0
+    for bound, piece in zip(bounds[1:], pieces, strict=True):
+        at += len(piece)
+        moved[bound] = at
+    whole = "".join(pieces)
+    text, before = whole.strip(), len(whole) - len(whole.lstrip())
+
+    def move(old: int) -> int:
+        return _within(moved[_within(old, len(raw))] - before, len(text))
+
+    return replace(
+        document,
+        text=text,
+        parts=tuple(replace(part, start=move(part.start), end=move(part.end)) for part in document.parts),
+        tables=tuple(replace(table, start=move(table.start), end=move(table.end)) for table in document.tables),
+    )
+
+
+def _within(at: int, length: int) -> int:
+    return min(max(at, 0), length)

@@ -49,7 +49,7 @@ class _OpenQuote(Exception):
 
 
 def find_delimiter(text: str) -> str:
-    """The sign that parts the first lines into the same number of cells, two or more; "" if none does."""
+    """Return the sign that parts the first lines into the same number of cells, two or more; "" if none does."""
     sample = text[:100_000].lstrip("\ufeff")
     best, best_score = "", 0.0
     for delimiter in DELIMITERS:
@@ -61,7 +61,7 @@ def find_delimiter(text: str) -> str:
 
 
 def _consistency(sample: str, delimiter: str) -> float:
-    """How sure the delimiter is: the share of rows of the usual width, and a little for more columns."""
+    """Return how sure a delimiter is: the share of rows of the usual width, and a little for more columns."""
     lines = sample.split("\n", _LINES)[:_LINES]
     try:
         widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter) if row)

@@ -20,7 +20,7 @@ _LONE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def written_links(links: Iterable[str]) -> tuple[str, ...]:
-    """The links that may lead to a web page, as they are written, in order, without repeats and fragments."""
+    """Return the links that may lead to a web page, as they are written, in order, without repeats and fragments."""
     kept: dict[str, None] = {}
     for link in links:
         written = link.strip().partition("#")[0]
@@ -32,7 +32,7 @@ def written_links(links: Iterable[str]) -> tuple[str, ...]:
 
 
 def absolute_links(base: str, links: Iterable[str]) -> tuple[str, ...]:
-    """The links to web pages, absolute, in order, without repeats and fragments."""
+    """Return the links to web pages, absolute, in order, without repeats and fragments."""
     iris: dict[str, None] = {}
     origin = _ORIGIN.match(base)
     root = _root_of(origin[0] if origin else base)
@@ -51,7 +51,7 @@ def _root_of(origin: str) -> str:
 
 
 def absolute(base: str, link: str) -> str:
-    """One link as a browser would follow it, without its fragment; "" if it leads to no web page."""
+    """Return a link as a browser would follow it, without its fragment; "" if it leads to no web page."""
     import ada_url
 
     if not link or len(link) > MAX_LENGTH:

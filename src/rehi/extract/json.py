@@ -9,10 +9,9 @@ from typing import Any
 from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import one_line
-from rehi.extract.decode import decode
+from rehi.extract.decode import decode, repair
 from rehi.extract.html import has_markup, plain
 from rehi.extract.iri import absolute_links
-from rehi.extract.mojibake import repair
 from rehi.extract.paragraphs import join_blocks
 from rehi.model.document import Document
 

@@ -9,7 +9,7 @@ from typing import Any
 from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
-from rehi.extract.mojibake import repair
+from rehi.extract.decode import repair
 from rehi.extract.paragraphs import rejoin
 from rehi.model.document import Document, Part
 
@@ -50,7 +50,7 @@ def read(body: Body) -> Document:
 
 
 def _join(pages: Iterable[tuple[str, str]], limit: int) -> tuple[str, tuple[Part, ...]]:
-    """The text of all pages, parted by blank lines, until ``limit`` is reached, and the range of each page."""
+    """Return the text of all pages, parted by blank lines, until ``limit`` is reached, and the range of each page."""
     texts: list[str] = []
     parts: list[Part] = []
     length = 0
@@ -68,7 +68,7 @@ def _join(pages: Iterable[tuple[str, str]], limit: int) -> tuple[str, tuple[Part
 
 
 def _pages(document: Any) -> Iterator[tuple[str, str]]:
-    """The pages' labels, as readers of PDF show them, and their texts; one that can't be read is blank if another can."""
+    """Yield label and text of each page, as readers of PDF show them; one that can't be read is blank if another can."""
     import pypdfium2
 
     failed, count = 0, min(len(document), MAX_PAGES)

@@ -11,8 +11,7 @@ from rehi.errors import Unreadable
 from rehi.extract.body import Body
 from rehi.extract.characters import clean, one_line
 from rehi.extract.decode import decode_markup
-from rehi.extract.flat import flat_text
-from rehi.extract.html import has_markup, plain
+from rehi.extract.html import flat_text, has_markup, plain
 from rehi.extract.iri import written_links
 from rehi.extract.paragraphs import join_blocks, part_lines
 from rehi.model.document import Document
@@ -48,7 +47,7 @@ def read(body: Body) -> Document:
 
 
 def _parse(text: str) -> Any:
-    """The root element. Entities stay as they are: none is fetched, and none grows."""
+    """Return the root element. Entities stay as they are: none is fetched, and none grows."""
     from lxml import etree
 
     parser = etree.XMLParser(
@@ -66,7 +65,7 @@ def _parse(text: str) -> Any:
 
 
 def _blocks(root: Any, limit: int) -> Iterator[tuple[str, str]]:
-    """The local name and the text of each element that has words of its own; its children are part of its text."""
+    """Yield the local name and the text of each element that has words of its own; its children are part of its text."""
     stack, total = [root], 0
     while stack and total < limit:
         element = stack.pop()
@@ -98,7 +97,7 @@ def _words(element: Any) -> str:
 
 
 def _explained(piece: str) -> str:
-    """An entity that no DTD explains, as &otilde;, is most often one of HTML's."""
+    """Return a piece of text; for an entity that no DTD explains, as &otilde;, what it means in HTML."""
     return unescape(piece) if piece.startswith("&") and piece.endswith(";") else piece
 
 

@@ -2,14 +2,23 @@
 
 from rehi.fetch.client import Fetcher
 from rehi.fetch.connection_options import ConnectionOptions, ConnectionOptionsByHost
-from rehi.fetch.expected_file import PAGE_BYTES, expects_file, is_page, is_wrong_type
 from rehi.fetch.guard import parse_networks
-from rehi.fetch.redirect import redirect_target
 from rehi.fetch.retry_after import retry_after
 from rehi.fetch.robots import MAX_BYTES as ROBOTS_BYTES
 from rehi.fetch.robots import PRODUCT, RobotRules, read_robots, robots_url
 from rehi.fetch.soft_404 import MAX_BYTES as PROBE_BYTES
-from rehi.fetch.soft_404 import front_url, is_app_shell, is_soft_404, probe_url, read_probe
+from rehi.fetch.soft_404 import (
+    PAGE_BYTES,
+    expects_file,
+    front_url,
+    is_app_shell,
+    is_page,
+    is_soft_404,
+    is_wrong_type,
+    probe_url,
+    read_probe,
+)
+from rehi.fetch.target import redirect_target
 
 __all__ = [
     "PAGE_BYTES",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -12,21 +13,35 @@ import pycurl
 
 from rehi.errors import DiskFull, FetchError, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch.coding import accepted_codings
-from rehi.fetch.descriptors import OTHERS, PER_VISIT, raise_descriptor_limit
 from rehi.fetch.dns import Addresses, DnsResolver
-from rehi.fetch.job import FetchJob
+from rehi.fetch.handle import OTHERS, PER_VISIT, raise_descriptor_limit
 from rehi.fetch.poller import CurlPoller
-from rehi.fetch.redirect import redirect_target
 from rehi.fetch.route import Route, Router
-from rehi.fetch.target import Target, parse_target
+from rehi.fetch.target import Target, parse_target, redirect_target
 from rehi.fetch.transfer import Transfer, TransferRequest
 from rehi.model.visit import Answer, Headers, Visit
 from rehi.settings import FetchSettings
 
 MAX_FOLLOWED = 5  # RFC 9309 asks for at least five for robots.txt
 _MOST_KNOWN = 10_000  # hosts whose addresses libcurl knows
-
 K = TypeVar("K")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class FetchJob(Generic[K]):
+    """A visit that was submitted: what was asked for, and how far it has come."""
+
+    key: K
+    url: str
+    started_at: datetime
+    conditions: Headers
+    follow: bool
+    max_bytes: int
+    cut_at: int | None
+    seconds: float = 0.0  # spent on the requests that have ended
+    hops: int = 0
+    target: Target | None = None  # what is being requested now
+    lookup_at: float = 0.0  # on the monotonic clock, when the DNS lookup of its host was requested
 
 
 class Fetcher(Generic[K]):
@@ -88,7 +103,7 @@ class Fetcher(Generic[K]):
             key=key,
             url=url,
             started_at=self._clock(),
-            conditions=tuple((name, value) for name, value in conditions if _is_sendable(value)),
+            conditions=tuple((name, value) for name, value in conditions if value and _is_sendable(value)),
             follow=follow,
             max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
             cut_at=cut_at,
@@ -192,7 +207,7 @@ class Fetcher(Generic[K]):
         except FetchError as error:
             self._end(job, error=error)
             return
-        transfer = self._free.pop() if self._free else self._new_transfer()
+        transfer = self._free.pop() if self._free else Transfer(self._settings, self._router.guard, spool=self._spool)
         request = TransferRequest(
             target=target,
             headers=(("Host", target.authority), *self._common, *(() if job.hops else job.conditions)),
@@ -217,9 +232,6 @@ class Fetcher(Generic[K]):
             self._known_to_curl.clear()
         self._known_to_curl[key] = addresses
         return admitted
-
-    def _new_transfer(self) -> Transfer:
-        return Transfer(self._settings, self._router.guard, spool=self._spool)
 
     def _collect(self) -> None:
         queued = 1
@@ -281,7 +293,7 @@ def _close_body(visit: Visit) -> None:
 
 def _is_sendable(value: str) -> bool:
     """Whether a value that a server once sent can be sent back to it in a header."""
-    return bool(value) and value.isprintable() and all(ord(character) < 256 for character in value)
+    return value.isprintable() and all(ord(character) < 256 for character in value)
 
 
 def _checked_agent(agent: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -46,19 +46,12 @@ class Guard:
 
     def __init__(self, *, allow_private: Iterable[str], ports: Iterable[int]) -> None:
         self._allowed = parse_networks(allow_private, setting="fetch.allow_private")
-        self._ports = frozenset(ports)
-        self._admits_cached = lru_cache(maxsize=10_000)(self._admits)
-        wrong = sorted(port for port in self._ports if not 0 < port < 65536)
+        self.ports = frozenset(ports)  # that a URL may name
+        # Whether an address may be connected; False for what is no address.
+        self.admits: Callable[[str], bool] = lru_cache(maxsize=10_000)(self._admits)
+        wrong = sorted(port for port in self.ports if not 0 < port < 65536)
         if wrong:
             raise SettingsError(f"fetch.ports: {wrong[0]} is not a port; ports are numbers from 1 to 65535")
-
-    def admits_port(self, port: int) -> bool:
-        """Whether a URL may name this port."""
-        return port in self._ports
-
-    def admits(self, address: str) -> bool:
-        """Whether this address may be connected; False for what is no address."""
-        return self._admits_cached(address)
 
     def _admits(self, address: str) -> bool:
         try:

@@ -46,7 +46,10 @@ class CurlPoller:
         woken = False
         for key, mask in self._selector.select(wait):
             if key.fileobj is self._wake_receiver:
-                woken = self._take_wakeups()
+                woken = True
+                with contextlib.suppress(BlockingIOError):
+                    while self._wake_receiver.recv(4096):
+                        pass
             else:
                 self._multi.socket_action(key.fd, _BITS[mask])
         if self._due is not None and monotonic() >= self._due:
@@ -65,12 +68,6 @@ class CurlPoller:
         self._selector.close()
         self._wake_receiver.close()
         self._wake_sender.close()
-
-    def _take_wakeups(self) -> bool:
-        with contextlib.suppress(BlockingIOError):
-            while self._wake_receiver.recv(4096):
-                pass
-        return True
 
     def _on_timer(self, milliseconds: int) -> int:
         self._due = None if milliseconds < 0 else monotonic() + milliseconds / 1000

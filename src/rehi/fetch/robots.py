@@ -9,8 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from rehi.errors import AddressDenied, RedirectLoop
-from rehi.fetch.robots_group import find_group
-from rehi.fetch.robots_match import Matcher
+from rehi.fetch.robots_rules import Matcher, find_group
 from rehi.model.visit import Answer, Robots, Visit
 
 PRODUCT = "rehi"  # the name by which a robots.txt addresses us
@@ -92,7 +91,7 @@ def _read(visit: Visit, now: datetime) -> Robots:
         return Robots(status=status, text="", fetched_at=now)
     with answer.body as body:
         data = body.read(MAX_BYTES) if 200 <= answer.status < 300 else b""
-    text = _clean(_decode(data, answer))
+    text = _decode(data, answer).removeprefix("\ufeff").replace("\x00", "")
     return Robots(status=answer.status, text=_whole_lines(text, cut=len(data) == MAX_BYTES), fetched_at=now)
 
 
@@ -145,10 +144,6 @@ def _decode_line(line: bytes, charset: str) -> str:
         return line.decode(charset, "replace")
     except LookupError:
         return line.decode("cp1252", "replace")
-
-
-def _clean(text: str) -> str:
-    return text.removeprefix("\ufeff").replace("\x00", "")
 
 
 def _whole_lines(text: str, *, cut: bool = False) -> str:

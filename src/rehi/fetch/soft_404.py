@@ -1,9 +1,10 @@
-"""Soft 404: recognises the error page that a host shows with status 200 for pages that it doesn't have.
+"""Soft 404: recognises the error page that a host shows with status 200, and a web page in place of a file.
 
 The host is asked once for a page that can't exist (a probe), and a fingerprint of the answer is kept. In a fingerprint
 each distinct word of a page flips one of 512 bits: the words that two pages have in common cancel out, and the bits that
 differ count the words that differ, however much menu and footer there is around them. Two error pages of one host differ
 in next to nothing once numbers, tokens and the words of the URL are left out; two articles differ in many words.
+A URL should bring a file, and not a web page, by its name or by what it brought before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from zlib import crc32
 
 from rehi.model.host import Probe
-from rehi.model.media import may_be_page
+from rehi.model.media import MediaGroup, Syntax, bare_name, by_extension, by_name, may_be_page
 from rehi.model.visit import Answer, Visit
 
 MAX_BYTES = 256 * 1024  # of a page; a longer one is no error page, and half of it may be all styles and no text
@@ -40,6 +41,15 @@ _LETTERS = bytes(
     octet if octet >= 0x80 or chr(octet).isalpha() else ord("0") if chr(octet).isdigit() else ord(" ")
     for octet in range(256)
 )
+
+# What a URL with such a name may well show a page about: a text, a program that can be downloaded.
+_SHOWN_AS_PAGES = frozenset(
+    {MediaGroup.PAGE, MediaGroup.TEXT, MediaGroup.CODE, MediaGroup.PROGRAM, MediaGroup.FONT, MediaGroup.SIGNATURE}
+) | {MediaGroup.UNKNOWN}
+# Pages about files, under the files' names: code hosts, wikis and viewers.
+_SHOWN = frozenset(["blob", "tree", "wiki", "view", "viewer", "preview", "show", "details"])
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b")
+PAGE_BYTES = 4_096  # of a body's beginning, which show whether it is a web page
 
 
 def probe_url(origin: str, *, now: datetime) -> str:
@@ -166,3 +176,34 @@ def _word_bits(words: Iterable[bytes]) -> int:
     for word in words:
         bits ^= 1 << (crc32(word) % _BITS)
     return bits
+
+
+def expects_file(url: str, media_type_before: str) -> bool:
+    """Whether a URL should bring a file: decided by what it brought before, or by its name if it brought nothing yet."""
+    if bare_name(media_type_before):
+        return not may_be_page(media_type_before)
+    *folders, name = urlsplit(url).path.lower().split("/")
+    if ":" in name or not _SHOWN.isdisjoint(folders):
+        return False
+    row = by_extension(name.rpartition(".")[2]) if "." in name else None
+    return row is not None and row.group not in _SHOWN_AS_PAGES
+
+
+def is_wrong_type(answer: Answer, *, url: str, media_type_before: str) -> bool:
+    """Whether a web page came where a file was expected. The body is left at its start."""
+    if not 200 <= answer.status < 300 or not expects_file(url, media_type_before):
+        return False
+    answer.body.seek(0)
+    beginning = answer.body.read(PAGE_BYTES)
+    answer.body.seek(0)
+    return is_page(beginning, declared=answer.header("Content-Type"))
+
+
+def is_page(beginning: bytes, *, declared: str) -> bool:
+    """Whether a body that begins so is a web page. The declared type alone does not decide: many servers declare all as HTML."""
+    if by_name(declared).syntax is Syntax.XML:  # a page can be meant as XML, and say so
+        return False
+    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    while text.startswith((b"<!--", b"<?xml")):
+        text = text.partition(b"-->" if text.startswith(b"<!--") else b">")[2].lstrip()
+    return _HTML.match(text) is not None

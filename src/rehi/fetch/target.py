@@ -1,4 +1,4 @@
-"""A target: a URL parsed into its parts, in the one spelling that is both checked and requested."""
+"""A target: a URL parsed into its parts, in the one spelling that is both checked and requested; and where one redirects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 from rehi.errors import AddressDenied
+from rehi.model.http import REDIRECTS
+from rehi.model.visit import Answer
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -17,6 +19,8 @@ _PLAIN = re.compile(
     r"(?::([0-9]{1,5}))?(/[A-Za-z0-9_~!$&()*+,;=:@/%-]*"
     r"(?:\.[A-Za-z0-9_~!$&()*+,;=:@%-][A-Za-z0-9_~!$&()*+,;=:@/%-]*)*(?:\?[A-Za-z0-9_~!$&()*+,;=:@/%.?-]*)?)"
 )
+
+_MAX_LOCATION = 8_192  # characters; longer ones are mistakes or attacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,3 +68,26 @@ def _shown(url: str) -> str:
     """Return a URL as an error message shows it: one line, cut at 200 characters."""
     line = "".join(character if character.isprintable() else "?" for character in url[:200])
     return f"{line}…" if len(url) > 200 else line or "an empty text"
+
+
+def redirect_target(url: str, answer: Answer) -> str:
+    """Return the URL to which the answer to ``url`` redirects, absolute and without fragment; empty if it is no redirect."""
+    if answer.status not in REDIRECTS:
+        return ""
+    location = answer.header("Location").strip()
+    if not location or len(location) > _MAX_LOCATION:
+        return ""
+    import ada_url
+
+    # Servers send raw UTF-8 here more often than Latin-1, and never both.
+    as_bytes = location.encode("latin-1", "replace")
+    try:
+        location = as_bytes.decode("utf-8")
+    except UnicodeDecodeError:
+        location = as_bytes.decode("latin-1")
+    try:
+        target = ada_url.URL(location, base=url)
+    except ValueError:
+        return ""
+    target.hash = ""
+    return str(target.href)

@@ -12,14 +12,13 @@ from typing import Any
 import pycurl
 
 from rehi.errors import ConnectFailed, DiskFull, FetchError, RehiError, TooLarge, Truncated
-from rehi.fetch.body import IncomingBody
 from rehi.fetch.checksum import CHECKSUM_HEADERS
 from rehi.fetch.connection_options import DEFAULT_OPTIONS, ConnectionOptions
 from rehi.fetch.failure import Failure, translate
 from rehi.fetch.guard import Guard
 from rehi.fetch.handle import new_handle, set_options
-from rehi.fetch.head import Head
-from rehi.fetch.resolve import ResolveRule
+from rehi.fetch.incoming import Head, IncomingBody
+from rehi.fetch.route import ResolveRule
 from rehi.fetch.target import Target
 from rehi.model.visit import Answer, Headers
 from rehi.settings import FetchSettings

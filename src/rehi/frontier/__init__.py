@@ -1,9 +1,8 @@
 """The frontier: which URLs are due, when and at what pace. Whole hosts are leased, not single URLs."""
 
 from rehi.frontier.agenda import Agenda, PlannedRequest, Purpose
-from rehi.frontier.budget import adjust_price, allowance
-from rehi.frontier.hours import parse_hours
-from rehi.frontier.politeness import Politeness, check_settings, host_name, politeness_for, zone_of
+from rehi.frontier.budget import Budget, adjust_price, allowance
+from rehi.frontier.politeness import Politeness, check_settings, host_name, parse_hours, politeness_for, zone_of
 from rehi.frontier.schedule import (
     Plan,
     Sighting,
@@ -20,6 +19,7 @@ from rehi.frontier.visit_rules import VISIT_RULES, apply_visits
 __all__ = [
     "VISIT_RULES",
     "Agenda",
+    "Budget",
     "Plan",
     "PlannedRequest",
     "Politeness",

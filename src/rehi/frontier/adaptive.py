@@ -5,19 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 from math import exp, sqrt
 
-from rehi.frontier.clock import DAY, HOUR, note_change, place, read_clock
 from rehi.frontier.history import (
+    DAY,
     EXPERTS,
+    HOUR,
     HostHistory,
     PageHistory,
+    believe,
     new_page,
+    note_change,
+    place,
+    read_clock,
     read_host,
     read_page,
     write_host,
     write_page,
 )  # fmt: skip
-from rehi.frontier.last_modified import believe
-from rehi.frontier.spread import spread
+from rehi.frontier.policy import spread
 
 _YOUNG = HOUR  # the age below which a change is no fresher
 # After this time what was seen counts a third: where pages change daily, sooner, for what they do changes sooner as well. On
@@ -64,7 +68,8 @@ def plan_adaptive(
     """Seconds until the next visit, and what is known from now on of the page and of its host."""
     page, host = read_page(history), read_host(host_history)
     if page is None or changed is None:
-        page = new_page(at, _first_change(last_modified, at))
+        believed = believe(last_modified, at=at, since=None, changed=None)
+        page = new_page(at, at if believed is None else believed)
     elif at > page.visited:
         modified = believe(last_modified, at=at, since=page.visited, changed=changed)
         _learn(page, host, at, changed, modified, promised)
@@ -75,11 +80,6 @@ def plan_adaptive(
         wait = place(clock, at, wait, freshness=1 - taste) + share * 0.05 * min(wait, HOUR)
         wait = max(min(wait, longest), shortest)
     return wait, write_page(page), write_host(host)
-
-
-def _first_change(last_modified: str, at: float) -> float:
-    believed = believe(last_modified, at=at, since=None, changed=None)
-    return at if believed is None else believed
 
 
 def _exposures(age: float, until: float) -> tuple[float, float, float]:

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import count
 
-from rehi.frontier.pace import Pace
-from rehi.frontier.politeness import Politeness
+from rehi.frontier.politeness import Pace, Politeness
 from rehi.model.visit import HostLease, VisitTask
 from rehi.model.work import HostRelease
 
@@ -52,13 +51,6 @@ class _HeldHost:
     rested_at: datetime | None = None
     address: str = ""
     pace_group: str = ""
-
-    @property
-    def parallel(self) -> int:
-        """How many requests may be made at once; those before any page are made one by one."""
-        if self.before_pages:
-            return 1
-        return min(self.politeness.connections, len(self.tasks) + self.under_way)
 
 
 @dataclass(slots=True)
@@ -110,9 +102,12 @@ class Agenda:
             elif host.closes_at is not None and now >= host.closes_at:
                 if not host.under_way:
                     self._close(host, now)
-            elif host.before_pages or host.tasks:
-                requests.append(_next_request(host))
+            elif host.before_pages:
                 host.under_way += 1
+                requests.append(PlannedRequest(host.lease, host.before_pages.popleft()))
+            elif host.tasks:
+                host.under_way += 1
+                requests.append(PlannedRequest(host.lease, Purpose.PAGE, host.tasks.popleft()))
         return requests
 
     def done(self, request: PlannedRequest, *, now: datetime, seconds: float | None) -> None:
@@ -204,8 +199,9 @@ class Agenda:
         return host if host is not None and host.lease.token == lease.token else None
 
     def _enqueue(self, host: _HeldHost, at: datetime) -> None:
-        """Queue the host for then, as often as it may have further requests under way."""
-        while host.queued + host.under_way < host.parallel:
+        """Queue the host for then, as often as it may have further requests under way; those before any page one by one."""
+        most = 1 if host.before_pages else min(host.politeness.connections, len(host.tasks) + host.under_way)
+        while host.queued + host.under_way < most:
             host.queued += 1
             heapq.heappush(self._queue, (at, next(self._ties), host))
 
@@ -230,9 +226,3 @@ class Agenda:
                 pace_group=host.pace_group,
             )
         )
-
-
-def _next_request(host: _HeldHost) -> PlannedRequest:
-    if host.before_pages:
-        return PlannedRequest(host.lease, host.before_pages.popleft())
-    return PlannedRequest(host.lease, Purpose.PAGE, host.tasks.popleft())

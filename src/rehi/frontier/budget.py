@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+from rehi.ports import Frontier
 
 UNLIMITED = 2**31
-_SLOWNESS = (
-    600  # minutes to correct a wrong price: plans follow it only as pages come due, so a faster change would overshoot
-)
+# Minutes to correct a wrong price: plans follow it only as pages come due, so a faster change would overshoot.
+_SLOWNESS = 600
 _MOST = 8.0  # demand is never taken for more than this many times the budget, or less than its inverse
 _BURST = 1 / 24  # of a day's visits may be made at once
 _HIGHEST = 1e6
+_LOOK_SECONDS = 60.0
 
 
 def adjust_price(price: float, *, planned: int, visited: int, budget: int) -> float:
@@ -29,3 +31,29 @@ def allowance(budget: int, *, visited: int, now: datetime) -> int:
     day = now.astimezone(UTC)
     passed = (day.hour * 3_600 + day.minute * 60 + day.second) / 86_400
     return max(min(int(budget * min(passed + _BURST, 1.0) + 0.5), budget) - visited, 0)
+
+
+class Budget:
+    """Looks at the day's visits once a minute; all workers of a catalogue share one budget."""
+
+    def __init__(self, frontier: Frontier, visits_per_day: int) -> None:
+        self._frontier, self._visits_per_day = frontier, visits_per_day
+        self._look_at: datetime | None = None
+        self._left = UNLIMITED
+        self.price = 1.0
+
+    def left(self, now: datetime) -> int:
+        """Return how many visits may be begun now."""
+        if self._visits_per_day and (self._look_at is None or now >= self._look_at):
+            load = self._frontier.load(now=now)
+            self.price = adjust_price(
+                self.price, planned=load.planned, visited=load.visited, budget=self._visits_per_day
+            )
+            self._left = allowance(self._visits_per_day, visited=load.visited, now=now)
+            self._look_at = now + timedelta(seconds=_LOOK_SECONDS)
+        return self._left
+
+    def spend(self, visits: int) -> None:
+        """Count visits that were taken on."""
+        if self._visits_per_day:
+            self._left -= visits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from rehi.frontier.spread import spread
+from rehi.frontier.policy import spread
 
 _VERSION = 3
 _FORM = struct.Struct("<Bddf")  # last visit, last change seen, mean seconds between changes

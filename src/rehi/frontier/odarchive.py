@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from rehi.frontier.spread import spread
+from rehi.frontier.policy import spread
 
 _VERSION = 2
 _SAMPLES = 5  # as in the thesis

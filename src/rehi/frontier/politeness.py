@@ -1,17 +1,137 @@
-"""Politeness: how fast and when one host may be visited, by the settings and by an operator's orders."""
+"""Politeness: at what pace and in which hours one host may be visited, by the settings and by an operator's orders."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rehi.errors import SettingsError
-from rehi.frontier.hours import Hours, parse_hours
-from rehi.frontier.pace import Pace
 from rehi.frontier.schedule import next_time, parse_policy
 from rehi.model.host import HostOrders
 from rehi.settings import FetchSettings, Settings
+
+MOST_STRAIN = 64.0
+_RELIEF = 0.8  # with each good answer: from the highest strain, a host is visited as before after 19 of them
+_LEAST = 1.0  # seconds; a shorter pause counts as this long when strain multiplies it
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAY = "|".join(_DAYS)
+_WINDOW = re.compile(
+    rf"(?:(?P<first>{_DAY})(?:-(?P<last>{_DAY}))?\s+)?(?P<start>\d{{1,2}}:\d\d)\s*-\s*(?P<end>\d{{1,2}}:\d\d)"
+)
+_WEEK = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """The pause between two requests to a host: longer while it is slow or overloaded, shorter again when it recovers."""
+
+    own: float  # seconds of pause by the settings or an operator's order
+    asked: float = 0.0  # seconds of pause that the host asks for (Crawl-delay), capped
+    slow_factor: float = 0.0  # a slow answer is followed by a pause so many times as long
+    longest: float = 60.0  # no pause grows beyond this by itself
+    strain: float = 1.0  # factor of the pause, above 1 while the host is overloaded
+
+    @property
+    def usual(self) -> float:
+        """The pause after an answer that took no time."""
+        return self.pause_after(0.0)
+
+    def pause_after(self, seconds: float) -> float:
+        """Return the seconds to pause after an answer that took ``seconds``."""
+        least = max(self.own, self.asked)
+        pause = max(least, min(self.slow_factor * seconds, self.longest))
+        strained = pause + (self.strain - 1.0) * max(pause, _LEAST)
+        return max(least, min(strained, self.longest)) if self.strain > 1.0 else pause
+
+    def asking(self, seconds: float) -> Pace:
+        """Return the pace with the pause that the host asks for."""
+        return replace(self, asked=seconds)
+
+    def tighten(self) -> Pace:
+        """Return the pace after an answer that says the host is overloaded."""
+        return replace(self, strain=min(self.strain * 2, MOST_STRAIN))
+
+    def relax(self) -> Pace:
+        """Return the pace after a good answer."""
+        if self.strain <= 1.0:
+            return self
+        strain = self.strain * _RELIEF
+        return replace(self, strain=strain if strain > 1.0 else 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time of day on some days of the week; one that ends before it starts goes on to the next morning."""
+
+    days: frozenset[int]  # 0 is Monday
+    start: int  # minutes since midnight
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """The windows of a week, in one time zone."""
+
+    windows: tuple[Window, ...]
+    time_zone: tzinfo
+
+    def closes_at(self, now: datetime) -> datetime | None:
+        """Return when the window ends that is open now; None if none is open."""
+        end = now
+        for start, until in self._spans(now):
+            if start <= end < until:
+                end = until
+        return end if end > now else None
+
+    def opens_at(self, now: datetime) -> datetime:
+        """Return when the next window begins; now, if one is open."""
+        if self.closes_at(now) is not None:
+            return now
+        return min(start for start, _ in self._spans(now) if start > now)
+
+    def _spans(self, now: datetime) -> list[tuple[datetime, datetime]]:
+        """Return the windows from yesterday to a week from now, in their order."""
+        today = now.astimezone(self.time_zone).date()
+        spans = []
+        for offset in range(-1, _WEEK + 1):
+            day = today + timedelta(days=offset)
+            midnight = datetime.combine(day, time(), self.time_zone)
+            for window in self.windows:
+                if day.weekday() in window.days:
+                    length = window.end if window.end > window.start else window.end + 24 * 60
+                    # Added to wall-clock time: 20:00 is 20:00 also on the day on which the clocks change.
+                    start, end = (midnight + timedelta(minutes=minutes) for minutes in (window.start, length))
+                    spans.append((start.astimezone(now.tzinfo), end.astimezone(now.tzinfo)))
+        return sorted(spans)
+
+
+@lru_cache(maxsize=256)
+def parse_hours(text: str, time_zone: tzinfo) -> Hours | None:
+    """Read ``20:00-06:00`` or ``mon-fri 20:00-06:00, sat-sun 00:00-24:00``; None for always."""
+    if not text.strip():
+        return None
+    return Hours(tuple(_parse_window(part, text) for part in text.lower().split(",")), time_zone)
+
+
+def _parse_window(part: str, text: str) -> Window:
+    match = _WINDOW.fullmatch(part.strip())
+    minutes = [_minutes(match[name]) for name in ("start", "end")] if match else []
+    if match is None or max(minutes) > 24 * 60 or minutes[0] == minutes[1]:
+        raise SettingsError(
+            f"{text!r} are no hours; write them as in 20:00-06:00, or mon-fri 20:00-06:00, sat-sun 00:00-24:00"
+        )
+    first = _DAYS.index(match["first"]) if match["first"] else 0
+    last = _DAYS.index(match["last"]) if match["last"] else (first if match["first"] else _WEEK - 1)
+    days = frozenset((first + step) % _WEEK for step in range((last - first) % _WEEK + 1))
+    return Window(days, minutes[0], minutes[1])
+
+
+def _minutes(clock: str) -> int:
+    hours, minutes = clock.split(":")
+    return int(hours) * 60 + int(minutes) if int(minutes) < 60 else 24 * 60 + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,7 @@ from rehi.frontier.adaptive import plan_adaptive
 from rehi.frontier.fixed import next_time, plan_fixed
 from rehi.frontier.latency import plan_latency
 from rehi.frontier.odarchive import plan_odarchive
-from rehi.frontier.policy import Policy, parse_policy
-from rehi.frontier.spread import share_of, spread
+from rehi.frontier.policy import Policy, parse_policy, share_of, spread
 from rehi.settings import FetchSettings, RevisitSettings
 
 _MOST_DOUBLINGS = 16  # an hour becomes seven years: every wait has met its bound before

@@ -1,10 +1,10 @@
-"""A description: the triples about a document or an entity, each of them in one named graph only."""
+"""A description: the triples about a document or an entity, each in one named graph only, by the topics that rehi brings."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,14 +21,11 @@ from rehi.graph.identifiers import (
     mint,
     resource_graph,
     version_iri,
-    vocabulary_graph,
 )
-from rehi.graph.ontology import describe_ontology
 from rehi.model.entity import Entity
 from rehi.model.kinds import EntityKind
-from rehi.model.version import Version
 from rehi.model.work import ResourceDescription
-from rehi.ports import GraphChange, Knowledge, ReplaceGraph, ReplaceSubject
+from rehi.ports import GraphChange, GraphContext, ReplaceGraph, ReplaceSubject
 
 _log = logging.getLogger(__name__)
 
@@ -53,43 +50,41 @@ _INTEGER = NamedNode(v.XSD + "integer")
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # not XML, so not in RDF/XML either
 
 
-def _log_only(subject: str, error: RehiError) -> None:
-    _log.warning("%s: %s", subject, error)
+class ResourceTopic:
+    """Documents: their metadata, versions, mentions and what facets state, each in a graph of its own."""
+
+    follows = ""
+
+    def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
+        """Return the changes that bring the graphs of resources up to date; a facet that fails costs only what it states."""
+        changes: dict[int, list[GraphChange]] = {}
+        for resource in context.catalogue.describe_resources(subjects):
+            triples = tuple(dict.fromkeys(_describe_resource(resource, context)))
+            changes[resource.resource_id] = [ReplaceGraph(resource_graph(context.base, resource.resource_id), triples)]
+        return changes
 
 
-def describe_resources(
-    catalogue: Knowledge, ids: Sequence[int], base: str, note: Callable[[str, RehiError], None] = _log_only
-) -> dict[int, list[GraphChange]]:
-    """Return the changes that bring the graphs of resources up to date, by resource id.
+class EntityTopic:
+    """Entities: their kinds, names and forms, all in one graph."""
 
-    ``note`` is told of facets that fail; all else is said nevertheless.
-    """
-    changes: dict[int, list[GraphChange]] = {}
-    for resource in catalogue.describe_resources(ids):
-        triples = tuple(dict.fromkeys(_describe_resource(resource, base, note)))
-        changes[resource.resource_id] = [ReplaceGraph(resource_graph(base, resource.resource_id), triples)]
-    return changes
+    follows = ""
 
-
-def describe_entities(catalogue: Knowledge, ids: Sequence[int], base: str) -> dict[int, list[GraphChange]]:
-    """Return the changes that bring the descriptions of entities up to date; what no document mentions is gone."""
-    graph = entities_graph(base)
-    changes: dict[int, list[GraphChange]] = {}
-    for entity in catalogue.describe_entities(ids):
-        subject = entity_iri(base, entity.key)
-        triples = tuple(dict.fromkeys(_describe_entity(entity, subject))) if entity.documents > 0 else ()
-        changes[entity.id] = [ReplaceSubject(graph, subject, triples)]
-    return changes
+    def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
+        """Return the changes that bring the descriptions of entities up to date; what no document mentions is gone."""
+        graph = entities_graph(context.base)
+        changes: dict[int, list[GraphChange]] = {}
+        for entity in context.catalogue.describe_entities(subjects):
+            subject = entity_iri(context.base, entity.key)
+            triples = tuple(dict.fromkeys(_describe_entity(entity, subject))) if entity.documents > 0 else ()
+            changes[entity.id] = [ReplaceSubject(graph, subject, triples)]
+        return changes
 
 
-def describe_vocabulary(base: str) -> ReplaceGraph:
-    """Return the change that writes the graph of the vocabulary."""
-    return ReplaceGraph(vocabulary_graph(base), tuple(describe_ontology()))
+RESOURCES = ResourceTopic()
+ENTITIES = EntityTopic()
 
 
-def _describe_resource(
-    resource: ResourceDescription, base: str, note: Callable[[str, RehiError], None]
-) -> Iterator[Triple]:
+def _describe_resource(resource: ResourceDescription, context: GraphContext) -> Iterator[Triple]:
     if not resource.versions and resource.document is None:
         return  # nothing was ever kept of it, so there is nothing to describe
     page = document_iri(resource.url)
@@ -104,11 +99,11 @@ def _describe_resource(
             yield Triple(page, _MEDIA_TYPE, Literal(_writable(facts.media_type)))
     if resource.gone_at is not None:
         yield Triple(page, _GONE_AT, Literal(_timestamp(resource.gone_at), datatype=_DATE_TIME))
-    yield from _describe_versions(resource, page, base)
+    yield from _describe_versions(resource, page, context.base)
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
-    yield from _describe_facets(PageContext(page, resource, base), note)
+    yield from _describe_facets(PageContext(page, resource, context.base), context.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +135,19 @@ def _describe_versions(resource: ResourceDescription, page: NamedNode, base: str
     for version in sorted(resource.versions, key=lambda version: (version.taken_at, version.number)):
         node = version_iri(base, resource.resource_id, version.number)
         yield Triple(page, _HAS_VERSION, node)
-        yield from _describe_version(version, node)
+        yield Triple(node, _IDENTIFIER, Literal(version.digest))
+        yield Triple(node, _ISSUED, Literal(_timestamp(version.taken_at), datatype=_DATE_TIME))
+        yield Triple(node, _BYTE_SIZE, Literal(str(version.size), datatype=_INTEGER))
         if before is not None:
             yield Triple(node, _REVISION_OF, before)
         before = node
 
 
-def _describe_version(version: Version, node: NamedNode) -> Iterator[Triple]:
-    yield Triple(node, _IDENTIFIER, Literal(version.digest))
-    yield Triple(node, _ISSUED, Literal(_timestamp(version.taken_at), datatype=_DATE_TIME))
-    yield Triple(node, _BYTE_SIZE, Literal(str(version.size), datatype=_INTEGER))
-
-
 def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
-    kind, name = _kind_of(entity), _writable(entity.name)
+    name = _writable(entity.name)
+    kind: EntityKind | None = load_working(
+        "entity_kind", entity.key.kind
+    )  # None if its package is not installed any more
     yield Triple(subject, _NAME, Literal(name))
     if kind is not None:
         yield Triple(subject, _TYPE, NamedNode(kind.class_iri))
@@ -165,12 +159,6 @@ def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
         yield Triple(subject, _FAMILY, Literal(family))
     for lemma in entity.lemmas:
         yield Triple(subject, _LEMMA, Literal(_writable(lemma)))
-
-
-def _kind_of(entity: Entity) -> EntityKind | None:
-    """Return an entity's kind; None for one whose package is not installed any more."""
-    kind: EntityKind | None = load_working("entity_kind", entity.key.kind)
-    return kind
 
 
 def _writable(text: str) -> str:

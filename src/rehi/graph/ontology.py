@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pyoxigraph import Literal, NamedNode, Triple
 
 from rehi.graph import vocabulary as v
+from rehi.graph.identifiers import vocabulary_graph
+from rehi.ports import ReplaceGraph
 
 _ONTOLOGIES = {
     v.NER: ("Names on pages", "Names of people, organisations and places, and the pages on which they were found."),
@@ -26,18 +28,22 @@ _LINKS = {
 }
 
 
-def describe_ontology() -> Iterator[Triple]:
-    """Yield the triples that describe the ontologies and their properties."""
-    for name, words in _ONTOLOGIES.items():
-        yield from _describe(name, v.OWL + "Ontology", v.DC + "title", words)
-    for name, words in _LITERALS.items():
-        yield from _describe(name, v.OWL + "DatatypeProperty", v.RDFS + "label", words)
-    for name, words in _LINKS.items():
-        yield from _describe(name, v.OWL + "ObjectProperty", v.RDFS + "label", words)
+def describe_vocabulary(base: str) -> ReplaceGraph:
+    """Return the change that writes the graph of the vocabulary: the ontologies and their properties."""
+    triples = [
+        *(triple for row in _ONTOLOGIES.items() for triple in _describe(row, v.OWL + "Ontology", v.DC + "title")),
+        *(
+            triple
+            for row in _LITERALS.items()
+            for triple in _describe(row, v.OWL + "DatatypeProperty", v.RDFS + "label")
+        ),
+        *(triple for row in _LINKS.items() for triple in _describe(row, v.OWL + "ObjectProperty", v.RDFS + "label")),
+    ]
+    return ReplaceGraph(vocabulary_graph(base), tuple(triples))
 
 
-def _describe(name: str, kind: str, title_property: str, words: tuple[str, str]) -> Iterator[Triple]:
-    subject, (title, text) = NamedNode(name), words
+def _describe(row: tuple[str, tuple[str, str]], kind: str, title_property: str) -> Iterator[Triple]:
+    subject, (title, text) = NamedNode(row[0]), row[1]
     yield Triple(subject, NamedNode(v.RDF + "type"), NamedNode(kind))
     yield Triple(subject, NamedNode(title_property), Literal(title, language="en"))
     yield Triple(subject, NamedNode(v.DC + "description"), Literal(text, language="en"))

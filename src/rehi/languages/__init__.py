@@ -20,12 +20,7 @@ class Language(Protocol):
         """The two-letter code."""
 
     def mentions(self, text: str) -> list[Mention]:
-        """The names in a text, in order and without overlaps; ``text[start:end]`` is the surface."""
-
-
-def is_known(code: str) -> bool:
-    """Whether names can be told in the language of this code."""
-    return find("language", code) is not None
+        """Return the names in a text, in order and without overlaps; ``text[start:end]`` is the surface."""
 
 
 @cache

@@ -7,7 +7,7 @@ and later "Paiole"), and it is of the same kind everywhere.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
@@ -16,7 +16,7 @@ from rehi.languages.spans import Span, without_overlaps
 MAX_WORDS = 6  # longer names are not looked for again
 MIN_LETTERS = 3
 
-Forms = Callable[[int], frozenset[str]]  # the basic forms, lower-case, that the token with this number may have
+Forms = Callable[[str], frozenset[str]]  # the basic forms, lower-case, that a word may have
 _Prefix = tuple[str, ...]
 
 
@@ -28,13 +28,15 @@ def agree(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> list[
     """Return the spans, each with the kind that a clear majority of the spans of the same name has."""
     votes: dict[tuple[_Prefix, str], Counter[NameKind]] = defaultdict(Counter)
     for span in spans:
-        for form in forms(span.end - 1):
+        for form in forms(tokens[span.end - 1].text):
             votes[_prefix(span, tokens), form][span.kind] += 1
     agreed: list[Span] = []
     for span in spans:
         prefix = _prefix(span, tokens)
         # Sorted, for the order of a set is another in each process, and equal tallies need not agree.
-        tally = max((votes[prefix, form] for form in sorted(forms(span.end - 1))), key=lambda each: each.total())
+        tally = max(
+            (votes[prefix, form] for form in sorted(forms(tokens[span.end - 1].text))), key=lambda each: each.total()
+        )
         kind, count = tally.most_common(1)[0]
         agreed.append(span._replace(kind=kind) if count > 2 * tally[span.kind] else span)
     return agreed
@@ -48,7 +50,7 @@ def _known(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> dict
             continue
         last = tokens[span.end - 1].text
         alone = span.end - span.first == 1 or (span.kind is NameKind.PERSON and last[1:].islower())
-        for form in forms(span.end - 1):
+        for form in forms(last):
             known[_prefix(span, tokens)].setdefault(form, span.kind)
             if alone and len(last) >= MIN_LETTERS:
                 known[()].setdefault(form, span.kind)
@@ -64,39 +66,35 @@ def _drop_doubtful(
     taken = {at for span in spans for at in range(span.first, span.end)}
     for at, token in enumerate(tokens):
         if at not in taken and token.text[:1].isupper():
-            counts.subtract(form for form in forms(at) if form in known)
+            counts.subtract(form for form in forms(token.text) if form in known)
     for form in [form for form in known if counts[form] < 0 or len(form) < MIN_LETTERS]:
         del known[form]
 
 
-def _find_again(
-    spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, may_begin: Callable[[int], bool]
-) -> Iterator[Span]:
+def _find_again(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, no_names: Set[int]) -> Iterator[Span]:
     known = _known(spans, tokens, forms)
     sizes = sorted({len(prefix) for prefix in known}, reverse=True)
     taken = {at for span in spans for at in range(span.first, span.end)}
     for first in range(len(tokens)):
-        if first in taken or not tokens[first].text[:1].isupper() or not may_begin(first):
+        if first in taken or first in no_names or not tokens[first].text[:1].isupper():
             continue
         for size in sizes:
             last = first + size
             if last >= len(tokens) or not taken.isdisjoint(range(first, last + 1)):
                 continue
             ends = known.get(tuple(token.text for token in tokens[first:last]), {})
-            last_forms = sorted(forms(last)) if tokens[last].text[:1].isupper() else []
+            last_forms = sorted(forms(tokens[last].text)) if tokens[last].text[:1].isupper() else []
             kinds = [ends[form] for form in last_forms if form in ends]
             if kinds:
                 yield Span(first, last + 1, kinds[0])
                 break
 
 
-def spread(
-    spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, may_begin: Callable[[int], bool]
-) -> list[Span]:
+def spread(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, no_names: Set[int]) -> list[Span]:
     """Return the spans, and new ones where one of their names stands elsewhere in the text.
 
-    ``may_begin`` says at which tokens a name may begin.
+    ``no_names`` are the numbers of tokens at which no name may begin, as they are capital only at the start of a sentence.
     """
     if not spans:
         return []
-    return without_overlaps([*spans, *_find_again(spans, tokens, forms, may_begin)])
+    return without_overlaps([*spans, *_find_again(spans, tokens, forms, no_names)])

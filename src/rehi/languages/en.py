@@ -10,9 +10,8 @@ from typing import Any
 from rehi.languages.consistency import agree, spread
 from rehi.languages.en_features import features
 from rehi.languages.en_spans import corrected
-from rehi.languages.given_names import is_given_name
 from rehi.languages.kinds import NameKind
-from rehi.languages.people import split_person
+from rehi.languages.people import is_given_name, split_person
 from rehi.languages.sentences import Token, blocks
 from rehi.languages.spans import Span, read_labels, words_of
 from rehi.model.document import Mention
@@ -53,14 +52,14 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     starts = frozenset(begins)
     small = {token.text for token in tokens if token.text.islower()}
 
-    def forms(at: int) -> frozenset[str]:
-        return frozenset((tokens[at].text.lower(),))
-
-    def may_begin(at: int) -> bool:
-        return at not in starts or tokens[at].text.lower() not in small
-
-    spans = spread(agree(corrected(spans, tokens, starts), tokens, forms), tokens, forms, may_begin)
+    no_names = {at for at in starts if tokens[at].text.lower() in small}
+    spans = spread(agree(corrected(spans, tokens, starts), tokens, _forms), tokens, _forms, no_names)
     return [_describe(text, span, tokens) for span in spans]
+
+
+def _forms(word: str) -> frozenset[str]:
+    """Return the basic form of a word, which names keep in English, in lower case."""
+    return frozenset((word.lower(),))
 
 
 def _describe(text: str, span: Span, tokens: Sequence[Token]) -> Mention:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rehi.languages.en_places import MAX_WORDS, places
 from rehi.languages.en_words import ORGANISATION, PLACE, TITLES, WHERE
-from rehi.languages.given_names import is_given_name
+from rehi.languages.people import is_given_name
 
 _RUN = re.compile(r"(.)\1+")
 

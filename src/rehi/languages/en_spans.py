@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rehi.languages.companies import is_form, with_companies
 from rehi.languages.en_places import places
 from rehi.languages.en_words import ARTICLES, DECISIVE, TIMES
-from rehi.languages.given_names import is_given_name
 from rehi.languages.kinds import NameKind
-from rehi.languages.people import PARTICLES, is_title
+from rehi.languages.people import PARTICLES, is_given_name, is_title
 from rehi.languages.sentences import Token
-from rehi.languages.spans import Span, without_overlaps, words_of
+from rehi.languages.spans import Span, is_form, with_companies, without_overlaps, words_of
 
 _POSSESSIVES = frozenset({"'s", "’s", "'", "’"})
 _QUOTES = frozenset("\"“”„'‘’")

@@ -6,15 +6,13 @@ The model, its features and the analyser are called directly: EstNLTK's own tagg
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
+from itertools import accumulate
 
 from rehi.languages.consistency import agree, spread
+from rehi.languages.et_estnltk import Analysis, gazetteer, morphology, tagger
 from rehi.languages.et_features import features
-from rehi.languages.et_gazetteer import gazetteer
 from rehi.languages.et_lemmas import BasicForms, basic_forms, rank_forms
-from rehi.languages.et_morphology import Analysis, morphology
-from rehi.languages.et_package import model_file
 from rehi.languages.et_spans import EstonianText, corrected
 from rehi.languages.kinds import NameKind
 from rehi.languages.people import split_person
@@ -23,16 +21,6 @@ from rehi.languages.spans import Span, read_labels, words_of
 from rehi.model.document import Mention
 
 BLOCK = 1_500  # sentences tagged together: names of one block help to find each other
-
-
-@cache
-def _tagger() -> Any:
-    """Return the model, loaded once per process (0.1 s, 40 MB)."""
-    from pycrfsuite import Tagger
-
-    tagger = Tagger()
-    tagger.open(str(model_file()))
-    return tagger
 
 
 class Estonian:
@@ -50,16 +38,11 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     readings = [morphology().sentence(row) for row in words]
     tokens = [token for row in rows for token in row]
     flat = [each for row in readings for each in row]
-    starts = frozenset(_starts(rows))
-    spans = corrected(list(_tag(words, readings)), EstonianText(tokens, flat, starts, gazetteer()))
-
-    def forms(at: int) -> frozenset[str]:
-        return _forms(tokens[at].text)
-
-    def may_begin(at: int) -> bool:
-        return at not in starts or any(each.part_of_speech == "H" for each in flat[at])
-
-    spans = spread(agree(spans, tokens, forms), tokens, forms, may_begin)
+    starts = list(accumulate((len(row) for row in rows[:-1]), initial=0))
+    estonian = EstonianText(tokens, flat, frozenset(starts), gazetteer())
+    spans = corrected(list(_tag(words, readings, starts)), estonian)
+    no_names = {at for at in starts if not estonian.is_proper(at)}
+    spans = spread(agree(spans, tokens, _forms), tokens, _forms, no_names)
     return _describe(text, spans, tokens, flat)
 
 
@@ -71,18 +54,10 @@ def _forms(word: str) -> frozenset[str]:
     }
 
 
-def _starts(rows: Sequence[Sequence[Token]]) -> Iterator[int]:
-    base = 0
-    for row in rows:
-        yield base
-        base += len(row)
-
-
-def _tag(words: list[list[str]], readings: list[list[tuple[Analysis, ...]]]) -> Iterator[Span]:
-    base = 0
-    for sentence, row in zip(words, features(words, readings, gazetteer()), strict=True):
-        yield from read_labels(_tagger().tag(row), sentence, base)
-        base += len(row)
+def _tag(words: list[list[str]], readings: list[list[tuple[Analysis, ...]]], starts: Sequence[int]) -> Iterator[Span]:
+    """Yield the names that the model finds, given the words of each sentence, their readings, and the sentences' first tokens."""
+    for sentence, row, start in zip(words, features(words, readings, gazetteer()), starts, strict=True):
+        yield from read_labels(tagger().tag(row), sentence, start)
 
 
 def _basic(span: Span, tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]) -> BasicForms:
@@ -97,7 +72,11 @@ def _describe(
     settled = rank_forms(
         [(span.kind, " ".join(words_of(span, tokens)), basic) for span, basic in zip(spans, basics, strict=True)]
     )
-    families = {forms[0] for span, forms in zip(spans, settled, strict=True) if _is_full_person(span)}
+    families = {
+        forms[0]
+        for span, forms in zip(spans, settled, strict=True)
+        if span.kind is NameKind.PERSON and span.end - span.first > 1
+    }
 
     def is_given(word: str) -> bool:
         return word not in families and gazetteer().is_given_name(word)
@@ -113,7 +92,3 @@ def _describe(
             )
         )  # fmt: skip
     return mentions
-
-
-def _is_full_person(span: Span) -> bool:
-    return span.kind is NameKind.PERSON and span.end - span.first > 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from rehi.languages.et_gazetteer import MAX_WORDS, Gazetteer
-from rehi.languages.et_morphology import Analysis
+from rehi.languages.et_estnltk import MAX_WORDS, Analysis, Gazetteer
 
 _OFFSETS = (-1, -2, 1, 2)
 _QUOTES = frozenset("”„“")
@@ -32,16 +32,14 @@ class WordFeatures(NamedTuple):
     to_neighbours: tuple[tuple[str, ...], ...]  # in the order of _OFFSETS
 
 
+@dataclass(slots=True)
 class _TextWord:
     """A word in its text, with the features that depend on the words around it."""
 
-    __slots__ = ("extra", "first", "gazetteer", "word")
-
-    def __init__(self, word: WordFeatures, first: bool) -> None:
-        self.word = word
-        self.first = first
-        self.gazetteer: tuple[str, ...] = ()
-        self.extra: tuple[str, ...] = ()
+    word: WordFeatures
+    first: bool  # of its sentence
+    gazetteer: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
 
 def _shape(text: str) -> list[str]:
@@ -131,7 +129,7 @@ def _mark_known(tokens: Sequence[_TextWord], gazetteer: Gazetteer) -> None:
         phrase = ""
         for end in range(at, min(at + MAX_WORDS, len(tokens))):
             phrase = f"{phrase} {tokens[end].word.lemma}" if phrase else tokens[end].word.lemma
-            labels = gazetteer.labels(phrase)
+            labels = gazetteer.labels.get(phrase)
             if labels:
                 for each in tokens[at : end + 1]:
                     each.gazetteer = labels

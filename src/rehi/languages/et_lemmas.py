@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rehi.languages.companies import is_form
-from rehi.languages.et_gazetteer import Gazetteer
-from rehi.languages.et_morphology import Analysis
+from rehi.languages.et_estnltk import Analysis, Gazetteer
 from rehi.languages.et_words import KEPT_IN_GENITIVE
 from rehi.languages.kinds import NameKind
+from rehi.languages.spans import is_form
 from rehi.languages.word_lists import word_list
 
 # Endings that are rarely part of a name itself. The disambiguator takes an unknown name for a nominative too readily: "Paiole".

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from rehi.languages.companies import is_form, with_companies
-from rehi.languages.et_gazetteer import Gazetteer
-from rehi.languages.et_morphology import Analysis
+from rehi.languages.et_estnltk import Analysis, Gazetteer
 from rehi.languages.et_words import CIVIC, GOVERNING, ORGANISATION, PLACE, PLACE_PARTS, STANDING, UNIONS
-from rehi.languages.given_names import is_given_name
 from rehi.languages.kinds import NameKind
-from rehi.languages.people import is_title
+from rehi.languages.people import is_given_name, is_title
 from rehi.languages.sentences import Token
-from rehi.languages.spans import Span, without_overlaps
+from rehi.languages.spans import Span, is_form, with_companies, without_overlaps
 
 _QUOTES = frozenset("\"„“”«»'‘’")
 _AND = frozenset({"ja", "ning", ",", ";", "või", "/", "–"})
@@ -22,13 +20,14 @@ _FROM = frozenset({"sg el", "sg abl"})
 Readings = tuple[Analysis, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class EstonianText:
     """The tokens of a text with their readings in context; tokens are asked for by number."""
 
-    def __init__(
-        self, tokens: Sequence[Token], readings: Sequence[Readings], starts: frozenset[int], known: Gazetteer
-    ) -> None:
-        self.tokens, self.readings, self.starts, self.known = tokens, readings, starts, known
+    tokens: Sequence[Token]
+    readings: Sequence[Readings]
+    starts: frozenset[int]  # the tokens that begin sentences
+    known: Gazetteer
 
     def word(self, at: int) -> str:
         return self.tokens[at].text
@@ -70,10 +69,6 @@ class EstonianText:
     def is_toponym(self, at: int) -> bool:
         """Whether a capitalised compound ends as names of places do: "Hundi_küla"."""
         return self.is_capital(at) and not PLACE_PARTS.isdisjoint(self.last_parts(at))
-
-    def is_person(self, first: int, end: int) -> bool:
-        """Whether a name of several words begins with a known given name."""
-        return end - first > 1 and self.known.is_given_name(self.word(first))
 
     def takes_noun(self, at: int) -> bool:
         """Whether a noun makes an organisation with the place or organisation right before it."""
@@ -128,7 +123,7 @@ def _relabelled(span: Span, text: EstonianText) -> Span:
     if is_given_name(text.word(span.first)) and several and not organised and not is_form(text.word(last)):
         capitals = all(text.is_capital(at) for at in range(span.first, span.end))
         return span._replace(kind=NameKind.PERSON) if last - span.first == 1 and capitals else span
-    if span.kind is NameKind.PERSON and text.is_person(span.first, span.end):
+    if span.kind is NameKind.PERSON and several and text.known.is_given_name(text.word(span.first)):
         return span
     if organised:
         union = span.kind is NameKind.PLACE and not UNIONS.isdisjoint(text.lemmas(last))

@@ -1,8 +1,10 @@
-"""Names of people, split into given and family name."""
+"""Names of people: which words are given names or titles, and a name split into given and family name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
 
 from rehi.languages.word_lists import word_list
 
@@ -11,6 +13,20 @@ TITLES = word_list(
     "dr prof professor hr pr prl härra proua preili sir lady lord mr mrs ms miss mme dipl mag phd insener isa ema "
     "onu tädi president minister peaminister rektor kindral kolonel major kapten piiskop the"
 )
+
+
+@cache
+def given_names() -> frozenset[str]:
+    """Return the given names that are common where our languages are spoken, in lower case, read once per process."""
+    lines = files("rehi.languages").joinpath("given_names.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(name.lower() for line in lines if not line.startswith("#") for name in line.split())
+
+
+def is_given_name(word: str) -> bool:
+    """Whether a word, or each half of a hyphenated one, is a given name; initials count: "A."."""
+    if len(word) <= 3 and word.endswith(".") and word[0].isupper():
+        return True
+    return all(part in given_names() for part in word.lower().split("-"))
 
 
 def is_title(word: str) -> bool:

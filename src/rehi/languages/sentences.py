@@ -52,6 +52,7 @@ _ABBREVIATIONS = word_list(
     "ltd co corp dept est approx al ed eds pp cf rev hon gen col capt lt sgt gov rep pres jan feb mar jul sep oct "
     "dec"
 )
+_INITIALS = frozenset({"Th", "Ch", "Ph", "Fr", "Jr", "Sr"})  # beside those of one letter
 _MONTHS = (
     "jaanuar", "veebruar", "märts", "aprill", "mai", "juuni", "juuli", "august", "septemb", "oktoob", "novemb", "detsemb",
 )  # fmt: skip
@@ -109,13 +110,9 @@ def _pieces(word: str, start: int) -> Iterator[Token]:
     yield Token(word, start, start + len(word))
 
 
-def _is_initial(word: str) -> bool:
-    return (len(word) == 1 and word.isupper()) or word in ("Th", "Ch", "Ph", "Fr", "Jr", "Sr")
-
-
 def _keeps_dot(word: str, following: str) -> bool:
     """Whether the dot after a word belongs to it. ``following`` is what stands after the dot and a space."""
-    if _is_initial(word):
+    if (len(word) == 1 and word.isupper()) or word in _INITIALS:
         return True
     if word.isdigit() and len(word) <= 4:
         return following[:1].islower() or following.lower().startswith(_MONTHS)

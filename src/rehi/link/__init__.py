@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from rehi.link.identity import link
-from rehi.link.name import best_name
-from rehi.link.resolve import resolve
-from rehi.link.slug import slug
+from rehi.link.identity import link, resolve
+from rehi.link.name import best_name, slug
 
 __all__ = ["best_name", "link", "resolve", "slug"]

@@ -1,4 +1,4 @@
-"""An identity: what one document says of one entity, gathered from its mentions."""
+"""An identity: what one document says of one entity, gathered from its mentions, and the entity to which it belongs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from rehi.builtin import load_working
-from rehi.link.name import best_of, oddity
-from rehi.link.slug import slug
+from rehi.link.name import best_of, oddity, slug
 from rehi.model.document import Mention
-from rehi.model.entity import EntityKey, Identity
+from rehi.model.entity import Candidate, EntityKey, Identity, LinkedIdentity
 from rehi.model.kinds import EntityKind
 
 
@@ -31,8 +30,23 @@ def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
     return tuple(_identity(key, groups[key], extra=extra[key]) for key in kept)
 
 
+def resolve(
+    identities: Iterable[Identity], candidates: Mapping[EntityKey, Sequence[Candidate]]
+) -> tuple[LinkedIdentity, ...]:
+    """Return each identity with its entity: the one candidate that has its kind and slug, or a new one.
+
+    Candidates are those that the catalogue knows under the identity's key, an entity that it was merged into among them.
+    """
+    return tuple(
+        LinkedIdentity(
+            identity=identity, entity_id=next((known.id for known in candidates.get(identity.key, ())), None)
+        )
+        for identity in identities
+    )
+
+
 def _bearers(groups: Mapping[EntityKey, Sequence[Mention]]) -> dict[EntityKey, EntityKey]:
-    """Surnames that stand alone, each with the only one of its kind in the document who bears it."""
+    """Return the surnames that stand alone, each with the only one of its kind in the document who bears it."""
     named = {key: mentions for key, mentions in groups.items() if _has_parts(key.kind)}
     families: dict[tuple[str, str], set[EntityKey]] = defaultdict(set)
     for key, mentions in named.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def to_plain(value: object) -> Any:
-    """A value as dictionaries, lists, strings and numbers."""
+    """Return a value as dictionaries, lists, strings and numbers."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

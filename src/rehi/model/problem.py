@@ -36,7 +36,7 @@ class Problem:
 
     @classmethod
     def of(cls, error: RehiError, *, stage: Stage, subject: str, at: datetime, advice: str = "") -> Problem:
-        """An error as a row of the list, with its own advice unless there is better."""
+        """Return an error as a row of the list, with its own advice unless there is better."""
         return cls(
             stage=stage,
             code=error.code,

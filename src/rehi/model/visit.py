@@ -81,7 +81,7 @@ class Answer:
     digest: Digest
 
     def header(self, name: str) -> str:
-        """The last value of a header, or an empty string."""
+        """Return the last value of a header, or an empty string."""
         return find_header(self.headers, name)
 
 

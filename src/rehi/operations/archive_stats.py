@@ -90,7 +90,7 @@ class ArchiveNumbers:
 
 
 def get_archive_stats(house: House, *, limit: int = SHOWN, sample: int = SAMPLED) -> ArchiveStats:
-    """The archive in numbers: added up from what is counted as versions come, in some milliseconds."""
+    """Return the archive in numbers, added up from what is counted as versions come, in some milliseconds."""
     holdings = house.catalogue.holdings(limit=limit)
     files = house.archive.shelf.files()
     looked_at = None
@@ -135,7 +135,7 @@ def _values(row: Holding | Holdings | Sample) -> dict[str, Any]:
 
 
 def look_into(house: House, bodies: Iterable[KnownBody], *, of: int) -> Sample:
-    """How these are stored, as their records say."""
+    """Return how these versions are stored, as their records say."""
     counts = dict.fromkeys(
         ("whole", "deltas", "missing", "delta_bytes", "delta_stored", "whole_bytes", "whole_stored"), 0
     )

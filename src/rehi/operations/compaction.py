@@ -48,7 +48,7 @@ def compact_archive(house: House, *, on_file: Callable[[str], None] = lambda _: 
 
 
 def _elsewhere(house: House) -> list[str]:
-    """Files that are not here, in which something may stand on what lies here."""
+    """Return the files of this archive that are not here: a delta in one of them may need a record that lies here."""
     shared = bool(house.settings.archive.uri)
     return [
         file.name

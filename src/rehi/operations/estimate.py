@@ -30,7 +30,7 @@ class Estimate:
 
 
 def estimate_update(house: House, *, source_id: int | None = None, host: str = "", url: str = "") -> Estimate:
-    """What would be visited; NotFound if nothing matches."""
+    """Return what an update would visit; NotFound if nothing matches."""
     if url:
         row = house.catalogue.document(normalise(url) or url)
         return Estimate(pages=1, hosts=1, seconds=0.0, slowest=row.host)

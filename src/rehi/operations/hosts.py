@@ -98,7 +98,7 @@ def report_hosts(house: House, given: str) -> list[HostReport]:
 
 
 def explain_wait(row: HostRow) -> str:
-    """Why nothing is asked of a host now, in a few words; nothing if there is no reason but the schedule."""
+    """Return why nothing is asked of a host now, in a few words; "" if there is no reason but the schedule."""
     if row.state in (HostState.WAITING, HostState.IDLE) and not row.why and row.failures:
         return f"it failed {_times(row.failures)} in a row"
     return row.why

@@ -40,7 +40,7 @@ def mementos(house: House, url: str) -> Iterator[Memento]:
 
 
 def stamped(captures: Iterable[Capture]) -> Iterator[Memento]:
-    """Captures with their digits: the first of a second has 14, those after it as many as tell them apart."""
+    """Yield captures with their digits: the first of a second has 14, those after it as many as tell them apart."""
     before = ("", "")
     for capture in captures:
         stamp = digits_of(capture.at)

@@ -70,7 +70,7 @@ class _Run:
         self._tombstones: list[WholeRecord] = []
 
     def through(self, on_progress: Callable[[int], None]) -> Iterator[WholeRecord | DamagedPart]:
-        """All records of all files."""
+        """Yield all records of all files."""
         for walk in self._house.archive.walks():
             for item in walk.records():
                 yield item

@@ -77,7 +77,7 @@ def set_keep(
 
 
 def check_keep(keep: str) -> None:
-    """SettingsError if a rule can't be understood."""
+    """Raise SettingsError if a rule can't be understood."""
     parse_rule(keep)
 
 
@@ -89,12 +89,12 @@ def order_keep(house: House, source_id: int, keep: str) -> Source:
 
 
 def keep_of(source: Source) -> str:
-    """A source's rule in words."""
+    """Return a source's rule in words."""
     return source.keep or ALL
 
 
 def plan_prune(house: House, *, source_id: int | None = None) -> Prune:
-    """What would go now; it changes nothing."""
+    """Return what would be pruned now; nothing is changed."""
     shares = _shares(house, source_id)
     for _ in _prunable(house.catalogue, shares):
         pass
@@ -129,7 +129,7 @@ def finish_prune(house: House, *, on_progress: Callable[[int], None] = lambda _:
 
 
 def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
-    """Files of tombstones with their sizes, and how far the catalogue has heard of them, where that is not all."""
+    """Yield the tombstone files that the catalogue does not know to their end: name, size, and how far it does."""
     ends = {file.name: file.known_end for file in house.catalogue.known_files()}
     for file, size in tombstone_files(house.archive.shelf):
         known = ends.get(file, 0)
@@ -144,7 +144,7 @@ def apply_tombstone(house: House, tombstone: WholeRecord) -> int:
 
 
 def explain_dropped(house: House, digest: Digest | None, *, what: str) -> BodyDropped:
-    """What is said of bytes that are kept no more."""
+    """Return the error that says why bytes are kept no more."""
     body = None if digest is None else house.catalogue.find_bodies([digest]).get(digest)
     pruned = None if body is None else body.pruned
     how = f"on {pruned.at:%Y-%m-%d} by the rule {pruned.rule!r}" if pruned is not None else "by a rule for this source"
@@ -152,7 +152,7 @@ def explain_dropped(house: House, digest: Digest | None, *, what: str) -> BodyDr
 
 
 def _shares(house: House, source_id: int | None) -> dict[int, PruneShare]:
-    """The sources that have a rule, or the one that is meant."""
+    """Return the sources that have a rule, or the one that is meant, with nothing counted yet."""
     sources: Iterable[Source] = (
         reversed(house.catalogue.sources()) if source_id is None else [house.catalogue.source(source_id)]
     )
@@ -160,7 +160,7 @@ def _shares(house: House, source_id: int | None) -> dict[int, PruneShare]:
 
 
 def _prunable(catalogue: Catalogue, shares: Mapping[int, PruneShare]) -> Iterator[dict[int, str]]:
-    """Ids of bodies that no version keeps, each with its rule, in parts; they are counted in the shares."""
+    """Yield, in parts, the ids of bodies that no version keeps, each with its rule; they are counted in the shares."""
     # Versions of other sources keep bytes by their own rules, also when only one source is pruned.
     rules = {source.id: parse_rule(source.keep) for source in catalogue.sources()}
     decisions = _Decisions(catalogue, rules, tuple(shares))
@@ -199,7 +199,7 @@ class _Decisions:
     _common: dict[int, SharedBody] = field(default_factory=dict)  # bodies of very many versions, to count them once
 
     def prunable(self, page: Sequence[VersionHistory]) -> Iterator[_PrunableBody]:
-        """The bodies of a page of histories that no version anywhere keeps."""
+        """Yield the bodies of a page of histories that no version anywhere keeps."""
         firsts = {history.resource_id: self._counted_for(history) for history in page}
         tally = self._tally(page)
         undecided: list[tuple[SharedBody, _PrunableBody]] = []
@@ -222,7 +222,7 @@ class _Decisions:
             yield shared
 
     def _look_around(self, undecided: Sequence[tuple[SharedBody, _PrunableBody]]) -> Iterator[_PrunableBody]:
-        """Bodies that resources elsewhere have too: few of many at once, or one of which there are very many."""
+        """Yield those of the bodies that no resource elsewhere keeps. Those of few versions are looked up many at once."""
         few = [body for shared, body in undecided if shared.versions <= RESOURCES]
         for start in range(0, len(few), AT_ONCE):
             bodies = {body.blob_id: body for body in few[start : start + AT_ONCE]}
@@ -235,7 +235,7 @@ class _Decisions:
                 yield replace(body, versions=versions)
 
     def _count_all(self, blob_id: int) -> Counter[int] | None:
-        """The versions of a body that go, by source; None as soon as one of them stays."""
+        """Count the versions of a body that go, by source; None as soon as one of them stays."""
         going: Counter[int] = Counter()
         after = 0
         while pairs := self.catalogue.sharers([blob_id], after=after, limit=RESOURCES):

@@ -19,7 +19,7 @@ from rehi.operations.status import RunningService
 from rehi.pipeline.discovery import all_kinds
 from rehi.sources import normalise, recognise_file
 from rehi.sources.links import parse_follow
-from rehi.sources.web_archive import find_crawls
+from rehi.sources.recognition import find_crawls
 
 WARC, WARC_IN_PLACE = "warc", "warc-in-place"
 FollowText = Annotated[
@@ -165,7 +165,7 @@ def unit_of(source: Source) -> str:
 
 
 def upload_folder(house: House) -> Path:
-    """Where sources that came over the network lie."""
+    """Return the folder in which sources that came over the network lie."""
     folder = house.settings.data / "sources"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

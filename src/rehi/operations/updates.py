@@ -72,7 +72,7 @@ def order_update(
 
 
 def next_scheduled(house: House, *, since: datetime) -> datetime | None:
-    """When the next update of everything is due, counted from the last; None if none is scheduled."""
+    """Return when the next update of everything is due, counted from the last; None if none is scheduled."""
     schedule = house.settings.revisit.schedule
     if not schedule:
         return None

@@ -41,12 +41,12 @@ class Verified:
 
 
 def archive_files(house: House) -> list[KnownFile]:
-    """The files of the archive that the catalogue knows of."""
+    """Return the files of the archive that the catalogue knows of."""
     return [file for file in house.catalogue.known_files() if not is_derived(file.name)]
 
 
 def archive_size(house: House) -> int:
-    """How many bytes a full check reads."""
+    """Return how many bytes a full check reads."""
     return sum(walk.size for walk in house.archive.walks())
 
 
@@ -120,7 +120,7 @@ def _faults_of(archive: Archive, body: KnownBody) -> Iterator[Fault]:
 def _missing(
     house: House, places: dict[str, array[int]], files: set[str], expected: Iterable[KnownBody]
 ) -> Iterator[Fault]:
-    """Bodies that the catalogue knows of and the files that are there do not hold.
+    """Yield bodies that the catalogue knows of and the files that are there do not hold.
 
     Those in files that were not gone through are read: somebody else's that were adopted, and new ones.
     """

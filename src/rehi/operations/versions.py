@@ -69,7 +69,7 @@ def find_url(house: House, given: str) -> str:
 
 
 def find_version(house: House, url: str, *, at: datetime | None = None, number: int | None = None) -> Version:
-    """The newest version of a URL, the one that was valid at a moment, or that of a number; NotFound says what there is."""
+    """Return the newest version of a URL, the one that was valid at a moment, or that of a number; NotFound says what there is."""
     versions = history(house, url)
     if number is not None:
         return _numbered(versions, number, url)
@@ -86,19 +86,19 @@ def find_version(house: House, url: str, *, at: datetime | None = None, number: 
 
 
 def history(house: House, url: str) -> list[Version]:
-    """All versions in the order in which they were valid; NotFound says what else may be meant."""
+    """Return all versions in the order in which they were valid; NotFound says what else may be meant."""
     return sorted(house.catalogue.versions(kept_url(house, url)), key=_history)
 
 
 def open_version(house: House, version: Version) -> BinaryIO:
-    """The bytes of a version as they came; BodyDropped if a rule has dropped them."""
+    """Return the bytes of a version as they came; BodyDropped if a rule has dropped them."""
     if version.dropped:
         raise explain_dropped(house, version.digest, what=f"version {version.number}")
     return house.archive.open_body(version.body)
 
 
 def list_rows(house: House, versions: Iterable[Version]) -> Iterator[VersionRow]:
-    """Versions with how each is stored, which their records say."""
+    """Yield versions with how each is stored, which their records say."""
     for version in versions:
         yield VersionRow(
             number=version.number,
@@ -112,7 +112,7 @@ def list_rows(house: House, versions: Iterable[Version]) -> Iterator[VersionRow]
 
 
 def kept_url(house: House, given: str, *, bare_query: bool = False) -> str:
-    """The URL as it is kept here, of which there are versions; NotFound says what else may be meant.
+    """Return the URL as it is kept here, of which there are versions; NotFound says what else may be meant.
 
     ``bare_query`` is for addresses that can't tell whether the URL ended with a question mark.
     """
@@ -123,7 +123,7 @@ def kept_url(house: House, given: str, *, bare_query: bool = False) -> str:
 
 
 def spellings(given: str, *, bare_query: bool = False) -> list[str]:
-    """How a URL that was given may be kept: as it is, in its normal form, and with a scheme if it has none."""
+    """Return how a URL that was given may be kept: as it is, in its normal form, and with a scheme if it has none."""
     text = given.strip()
     written = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
     if bare_query:
@@ -132,12 +132,12 @@ def spellings(given: str, *, bare_query: bool = False) -> list[str]:
 
 
 def near(house: House, url: str) -> list[str]:
-    """Other URLs with versions that may be meant: where it redirects to, and other ways to write it."""
+    """Return other URLs with versions that may be meant: where it redirects to, and other ways to write it."""
     return [other for other in _unique(_neighbours(house, url)) if other != url and _has_versions(house, other)]
 
 
 def redirect_of(house: House, url: str) -> str:
-    """Where a URL last redirected to; empty if it didn't, or is not known."""
+    """Return where a URL last redirected to; empty if it didn't, or is not known."""
     try:
         return house.catalogue.document(url).redirect_to
     except NotFound:
@@ -169,7 +169,7 @@ def _stored(house: House, version: Version) -> Stored:
 
 
 def kind_of(house: House, ref: RecordRef) -> str:
-    """The type of a record."""
+    """Return the type of a record."""
     return house.archive.fields_of(ref).kind
 
 

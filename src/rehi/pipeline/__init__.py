@@ -16,13 +16,11 @@ from time import perf_counter
 from rehi.graph import describe_vocabulary
 from rehi.model.update import UpdateKind
 from rehi.pipeline.descriptions import Descriptions
-from rehi.pipeline.discoveries import Discoveries
-from rehi.pipeline.discovery import Discovery
+from rehi.pipeline.discovery import Discoveries, Discovery
 from rehi.pipeline.links import Links
-from rehi.pipeline.presence import Presence
 from rehi.pipeline.readings import Readings
-from rehi.pipeline.rooms import Progress, Rooms
-from rehi.pipeline.rounds import Rounds
+from rehi.pipeline.reports import Presence, Rounds
+from rehi.pipeline.rooms import Progress, Rooms, Step
 from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
 
@@ -37,6 +35,7 @@ class Harvest:
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
         self._rooms = rooms
+        self._writes_graph = rooms.settings.work.graph and not rooms.graph_owner
         self._rounds = Rounds(rooms, self.progress)
         self._discoveries = Discoveries(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
@@ -45,16 +44,18 @@ class Harvest:
         self._descriptions = Descriptions(rooms, self.progress)
         self._sealing = Sealing(rooms)
         self._presence = Presence(rooms)
-        self._steps = (
-            self._discoveries.discover,
-            self._visits.lease,
-            self._visits.visit,
-            self._visits.keep,
-            self._readings.read,
-            self._links.follow,
-            self._sealing.seal,
-            *([self._descriptions.describe] if rooms.writes_graph else []),
-            self._presence.sign,
+        room_steps = (self._discoveries, self._visits, self._readings, self._links, self._descriptions)
+        # Each with those that it may have brought work for, when it has changed the catalogue.
+        self._steps: tuple[tuple[Callable[[], bool], tuple[Step, ...]], ...] = (
+            (self._discoveries.discover, room_steps),
+            (self._visits.lease, ()),
+            (self._visits.visit, ()),
+            (self._visits.keep, (self._discoveries, self._visits, self._readings, self._descriptions)),
+            (self._readings.read, (self._readings, self._links, self._descriptions)),
+            (self._links.follow, (self._visits, self._links, self._descriptions)),
+            (self._sealing.seal, ()),
+            *([(self._descriptions.describe, ())] if self._writes_graph else []),
+            (self._presence.sign, ()),
         )
 
     def run(
@@ -71,10 +72,11 @@ class Harvest:
         finished = False
         try:
             while not stopped():
-                for step in self._steps:
+                for step, others in self._steps:
                     began = perf_counter()
                     if step():
-                        self._stir()
+                        for other in others:
+                            other.stir()
                     self.progress.seconds[step.__name__] += perf_counter() - began
                 on_turn(self.progress)
                 idle = self.settled and self._visits.is_dry
@@ -94,17 +96,9 @@ class Harvest:
     @property
     def settled(self) -> bool:
         """Whether all that has come so far is discovered, kept, read, described and published."""
-        described = self._descriptions.is_settled or not self._rooms.writes_graph
+        described = self._descriptions.is_settled or not self._writes_graph
         rooms = (self._discoveries, self._visits, self._readings, self._links)
         return described and all(room.is_settled for room in rooms)
-
-    def _stir(self) -> None:
-        """The catalogue has changed: there may be work for every room."""
-        self._discoveries.stir()
-        self._visits.stir()
-        self._readings.stir()
-        self._links.stir()
-        self._descriptions.stir()
 
     def _recover(self) -> None:
         """Enter what the archive holds beyond the catalogue, and take back what this worker held when it was killed."""

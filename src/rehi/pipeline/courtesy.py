@@ -38,8 +38,11 @@ class Courtesy:
 
     def needs_first(self, lease: HostLease, now: datetime) -> list[Purpose]:
         """What must be asked of a host before any page."""
-        first = [] if self._knows_rules(lease, now) else [Purpose.ROBOTS]
-        probe = lease.probe
+        first, robots, probe = [Purpose.ROBOTS], lease.robots, lease.probe
+        if robots is not None and (now - robots.fetched_at).total_seconds() < self.fetch.robots_ttl:
+            rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
+            if not rules.deferred:  # a host in trouble is asked again each time it is due
+                first = []
         if probe is not None:
             self.probes[lease.host_id] = probe
         known = probe is not None and (now - probe.at).total_seconds() < PROBE_SECONDS
@@ -47,58 +50,33 @@ class Courtesy:
             first.append(Purpose.PROBE)
         return first
 
-    def _knows_rules(self, lease: HostLease, now: datetime) -> bool:
-        robots = lease.robots
-        if robots is None or (now - robots.fetched_at).total_seconds() >= self.fetch.robots_ttl:
-            return False
-        rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
-        return not rules.deferred  # a host in trouble is asked again each time it is due
-
     def learn_rules(self, lease: HostLease, robots: Robots, now: datetime) -> RobotRules:
         """Take a host's robots.txt to heart."""
         rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
-        self.obey(lease)
-        if not rules.deferred:
-            if (complaint := self._complaint(lease, rules, now)) is not None:
-                self._notes.append(complaint)
-            else:
-                self._settled.add(robots_url(lease.origin))
+        asked, granted = self.obey(lease)
+        if not rules.deferred and asked > granted:
+            self._notes.append(_complaint(lease, asked, granted, now))
+        elif not rules.deferred:
+            self._settled.add(robots_url(lease.origin))
         return rules
 
-    def obey(self, lease: HostLease) -> None:
-        """Visit a host as slowly as it asks for, up to the cap, which may have been raised."""
-        pace, rules = self.agenda.pace_of(lease), self.rules.get(lease.host_id)
-        if pace is not None and rules is not None:
-            asked = rules.crawl_delay or 0.0
-            self.agenda.set_pace(lease, pace.asking(min(asked, self.fetch.max_delay)))
-            if 0.0 < asked <= self._granted(lease):
-                self._settled.add(robots_url(lease.origin))
+    def obey(self, lease: HostLease) -> tuple[float, float]:
+        """Visit a host as slowly as it asks for, up to the cap, which may have been raised.
 
-    def _granted(self, lease: HostLease) -> float:
-        """The longest pause that a host gets when it asks for it."""
-        pace = self.agenda.pace_of(lease)
-        return max(self.fetch.max_delay, pace.own if pace else 0.0)
+        Return the pause that it asks for, and the longest that it gets.
+        """
+        pace, asked = self.agenda.pace_of(lease), self.rules[lease.host_id].crawl_delay or 0.0
+        granted = max(self.fetch.max_delay, pace.own if pace else 0.0)
+        if pace is not None:
+            self.agenda.set_pace(lease, pace.asking(min(asked, self.fetch.max_delay)))
+            if 0.0 < asked <= granted:
+                self._settled.add(robots_url(lease.origin))
+        return asked, granted
 
     def take_notes(self) -> tuple[list[Problem], set[str]]:
         """Notes for the operator, and the robots.txt on which there is nothing to be noted any more."""
         notes, settled, self._notes, self._settled = self._notes, self._settled, [], set()
         return notes, settled
-
-    def _complaint(self, lease: HostLease, rules: RobotRules, now: datetime) -> Problem | None:
-        """A note when a host asks for a longer pause than it gets."""
-        asked, granted = rules.crawl_delay or 0.0, self._granted(lease)
-        if asked <= granted:
-            return None
-        return Problem(
-            stage=Stage.FETCH,
-            code=CAPPED,
-            subject=robots_url(lease.origin),
-            message=f"it asks for {asked:g} seconds between two requests and gets {granted:g}",
-            next_step="skip",
-            advice="Raise fetch.max_delay, or set a delay for the host, to obey it.",
-            first_at=now,
-            last_at=now,
-        )
 
     def react(self, lease: HostLease, visit: Visit, now: datetime) -> None:
         """Slow down, put the host off or relax, as its answer asks for."""
@@ -145,3 +123,17 @@ class Courtesy:
         """A host is not held any more."""
         for known in (self.rules, self.probes, self._troubles):
             known.pop(host_id, None)
+
+
+def _complaint(lease: HostLease, asked: float, granted: float, now: datetime) -> Problem:
+    """A note that a host asks for a longer pause than it gets."""
+    return Problem(
+        stage=Stage.FETCH,
+        code=CAPPED,
+        subject=robots_url(lease.origin),
+        message=f"it asks for {asked:g} seconds between two requests and gets {granted:g}",
+        next_step="skip",
+        advice="Raise fetch.max_delay, or set a delay for the host, to obey it.",
+        first_at=now,
+        last_at=now,
+    )

@@ -14,7 +14,7 @@ from rehi.pipeline.rooms import BATCH, BATCH_BYTES
 from rehi.sources import Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.kind import NOT_AT_ALL
 from rehi.sources.line_source import read_cursor
-from rehi.sources.web_archive import recognise_archive
+from rehi.sources.recognition import recognise_archive
 
 _ANSWERS = frozenset({"response", "resource", "revisit"})
 _KINDS = frozenset({"request", "metadata", "warcinfo", "conversion", "continuation", "arc_header"})

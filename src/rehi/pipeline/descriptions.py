@@ -11,7 +11,7 @@ from rehi.builtin import load_all
 from rehi.errors import FacetFailed, RehiError, TopicFailed
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.work import Claim
-from rehi.pipeline.rooms import LEASE_SECONDS, Progress, Rooms
+from rehi.pipeline.rooms import LEASE_SECONDS, Progress, Rooms, Step
 from rehi.ports import GraphChange, GraphContext, Topic
 
 RESOURCE = "resource"  # the topic whose statements are counted for sources
@@ -23,13 +23,13 @@ PUBLISH_SECONDS = 2.0  # queries see what was written within this time
 _log = logging.getLogger(__name__)
 
 
-class Descriptions:
+class Descriptions(Step):
     """The graph's share of the outbox: work of every topic that is installed. That of others waits for who knows them."""
 
     def __init__(self, rooms: Rooms, progress: Progress) -> None:
-        self._rooms, self._progress = rooms, progress
-        self._look_at = self._published_at = rooms.clock()
-        self._outbox_dry = self._unpublished = False
+        super().__init__(rooms, progress)
+        self._write_at = self._published_at = rooms.clock()  # what is stirred waits for its turn here
+        self._unpublished = False
         self._topics: Mapping[str, Topic] = load_all("topic")
         self._context = GraphContext(catalogue=rooms.catalogue, base=rooms.settings.base, note=self._note)
         self._noted: set[str] = set()  # topics and facets that have just failed
@@ -38,23 +38,19 @@ class Descriptions:
     @property
     def is_settled(self) -> bool:
         """Whether the graph says all that it has to, and queries see it."""
-        return self._outbox_dry and not self._unpublished
-
-    def stir(self) -> None:
-        """There may be something to describe; it can wait for its turn."""
-        self._outbox_dry = False
+        return self._dry and not self._unpublished
 
     def describe(self) -> bool:
         """Write what has changed, and publish it now and then."""
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
-        if now < self._look_at:
+        if now < self._write_at:
             return False
         claims = catalogue.claim(
             list(self._topics), worker=self._rooms.worker, limit=GRAPH_BATCH, ttl=LEASE_SECONDS, now=now
         )
         if len(claims) < GRAPH_BATCH:
-            self._look_at = now + timedelta(seconds=DESCRIBE_SECONDS)
-        self._outbox_dry = not claims
+            self._write_at = now + timedelta(seconds=DESCRIBE_SECONDS)
+        self._dry = not claims
         if claims:
             self._write(claims)
             self._unpublished = True

@@ -1,34 +1,47 @@
-"""The discovery of one source: recognised if need be, read by its kind from its cursor on, and stored batch by batch."""
+"""Discovery: a source is recognised if need be, read by its kind from its cursor on, and stored batch by batch.
+
+That goes on beside the visits. A file is opened where it lies, and what lies at a URL is visited first, as everything is.
+"""
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from rehi.archive import Archive
 from rehi.builtin import load, load_all
-from rehi.errors import RehiError, SettingsError, SourceError
+from rehi.errors import DataFolderBusy, NotFound, RehiError, SettingsError, SourceError
 from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.captured import CapturedVisit
+from rehi.model.listing import DocumentRow
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import UNRECOGNISED, Source, SourceState
+from rehi.model.visit import Outcome
 from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
 from rehi.pipeline.judgement import Judge
-from rehi.pipeline.rooms import LEASE_SECONDS
-from rehi.pipeline.source_fetch import SourceFetch
+from rehi.pipeline.rooms import DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
 from rehi.ports import Catalogue
 from rehi.settings import Settings
-from rehi.sources import Awaited, SourceKind, recognise, sample_file
+from rehi.sources import Awaited, Fetched, SourceKind, is_visitable, normalise, recognise, sample_file
 from rehi.sources.intake import take_in
+from rehi.sources.opening import open_file
 from rehi.sources.recognition import PAGE
 
 DISCOVER = "discover"  # the kind of work in the outbox whose subjects are sources
 ADVICE = "What came before is kept. Mend the file and add it again."
+_HOPS = 50  # redirects that are followed; each was judged when it was visited
+_NEXT = timedelta(microseconds=1)  # after a visit, any later one counts
+_FOR_GOOD = (Outcome.FORBIDDEN, Outcome.GONE)
+_TRY_AGAIN = frozenset({0, 408, 425, 429})  # and all of 500 and above
 
 Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
 
@@ -172,3 +185,135 @@ def _recover(discovery: Discovery, archive: Archive, source: Source) -> None:
     visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(now=now)]
     if visited:
         catalogue.record(visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
+
+
+@dataclass(slots=True)
+class SourceFetch:
+    """How the discovery of one source gets at bytes."""
+
+    source: Source
+    catalogue: Catalogue
+    archive: Archive
+    clock: Callable[[], datetime]
+    spool: Path
+    max_bytes: int
+
+    @contextmanager
+    def __call__(self, place: str) -> Iterator[Fetched]:
+        """Open what lies at a path or a URL; Awaited if it must be visited first, SourceError if it can't be had."""
+        if "://" not in place:
+            path = Path(place)
+            with open_file(path):
+                yield Fetched(path, path.stat().st_size)
+            return
+        url = normalise(place)
+        if url is None or not is_visitable(url):
+            raise SourceError(f"{place} is not a URL that can be visited")
+        with NamedTemporaryFile(dir=self.spool, prefix="source-") as file:
+            media_type = self._copy(self._find(url), Path(file.name))
+            yield Fetched(Path(file.name), Path(file.name).stat().st_size, media_type)
+
+    def _find(self, url: str) -> DocumentRow:
+        """Return what is at the end of the redirects from a URL, if all of them were visited since the source was started."""
+        began_at = self.source.began_at or self.source.added_at
+        for _ in range(_HOPS):
+            try:
+                row = self.catalogue.document(url)
+            except NotFound:
+                raise Awaited(url, since=began_at) from None
+            if row.visited_at is None or row.visited_at < began_at:
+                raise Awaited(url, since=began_at)
+            if row.state != Outcome.REDIRECT:
+                self._check(row, row.visited_at)
+                return row
+            url = row.redirect_to
+        raise SourceError(f"{self.source.location} can't be had: its redirects do not end")
+
+    def _check(self, row: DocumentRow, visited_at: datetime) -> None:
+        if row.state in _FOR_GOOD:
+            forbidden = "it may not be visited; add a copy of it as a file, or ask the site and change [fetch]"
+            why = forbidden if row.state == Outcome.FORBIDDEN else "it is gone; add the address where it lies now"
+            raise SourceError(f"{row.url} can't be had: {why}")
+        if row.state == Outcome.FAILED:
+            if row.status in _TRY_AGAIN or row.status >= 500:
+                raise Awaited(row.url, since=visited_at + _NEXT, at_once=False)
+            raise SourceError(f"{row.url} can't be had: the server answered {row.status}")
+
+    def _copy(self, row: DocumentRow, path: Path) -> str:
+        """Copy the newest version of a resource to a file, and return its declared type."""
+        version = max(self.catalogue.versions(row.url), key=lambda one: (one.taken_at, one.number))
+        if version.dropped:
+            raise SourceError(f"{row.url} can't be had: its bytes were dropped by a rule; start it again to visit it")
+        if not self.archive.holds(version.body):  # it lies with another worker, who is asked when it is visited again
+            raise Awaited(row.url, since=(row.visited_at or self.clock()) + _NEXT)
+        with self.archive.open_body(version.body) as body, path.open("wb") as file:
+            shutil.copyfileobj(body, file)
+        return version.media_type
+
+
+class Discoveries(Step):
+    """The source that is being read, in a thread of its own: a long log must not keep the visits waiting."""
+
+    def __init__(self, rooms: Rooms, progress: Progress) -> None:
+        super().__init__(rooms, progress)
+        self._claim_at = rooms.clock()
+        self._outbox_dry = False
+        self._stopped = threading.Event()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rehi-discovery")
+        self._reading: Future[None] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no source is being read, and none waits to be."""
+        return self._reading is None and self._dry
+
+    def discover(self) -> bool:
+        """Begin with the next source when the last one has ended; whether the catalogue has changed."""
+        now = self._rooms.clock()
+        if self._reading is not None:
+            if not self._reading.done():
+                return False
+            ended, self._reading = self._reading, None
+            ended.result()
+            self._progress.reading, self._progress.reading_share = "", 0.0
+            self._progress.counts["discovered"] += 1
+            self._claim_at = now
+            return True
+        if now < self._look_at:
+            return False
+        self._look_at = now + timedelta(seconds=DRY_SECONDS)
+        # What was visited wakes a source that waits for it; others are started by somebody, which is looked for now and then.
+        if self._rooms.catalogue.wake_sources() or now >= self._claim_at:
+            self._claim_at = now + timedelta(seconds=DRY_SECONDS)
+            self._outbox_dry = not self._begin()
+        self._dry = self._outbox_dry
+        return False
+
+    def leave(self) -> None:
+        """Stop after the batch that is being stored; the source goes on from there another time."""
+        self._stopped.set()
+        self._thread.shutdown(wait=True)
+
+    def _begin(self) -> bool:
+        """Claim a source and read it in the thread; whether there was one."""
+        discovery = self._rooms.discovery
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(discovery.lock())
+            except DataFolderBusy:  # another process of this worker reads one
+                return False
+            claims = discovery.claim()
+            if not claims:
+                return False
+            self._reading = self._thread.submit(self._read, claims[0], stack.pop_all())
+        return True
+
+    def _read(self, claim: Claim, lock: ExitStack) -> None:
+        with lock:
+            try:
+                self._rooms.discovery.read(claim, report=self._report, cancelled=self._stopped.is_set)
+            except SourceError:
+                return  # it is on the problems list
+
+    def _report(self, source: Source, share: float) -> None:
+        self._progress.reading, self._progress.reading_share = source.name, share

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 from rehi.archive.foreign import Fields, ForeignRecord, Message, parse_digest, read_date
 from rehi.errors import BadEncoding, FetchError, RecordDamaged, TooLarge
-from rehi.fetch.body import IncomingBody
+from rehi.fetch.incoming import IncomingBody
 from rehi.model.captured import CapturedVisit
 from rehi.model.http import NOT_MODIFIED, PARTIAL, REDIRECTS
 from rehi.model.version import Digest

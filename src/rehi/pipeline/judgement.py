@@ -59,7 +59,7 @@ class Judge:
     ledger: Ledger
     settings: Settings
     time_zone: tzinfo
-    _histories: dict[int, bytes] = field(default_factory=dict)  # of the hosts that are held
+    histories: dict[int, bytes] = field(default_factory=dict)  # what was learned of the changes of hosts that are held
     _price: float = 1.0
 
     def keep(self, finished: Sequence[Finished], *, price: float, now: datetime) -> list[Visited]:
@@ -74,10 +74,6 @@ class Judge:
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
         return visited
-
-    def part_with(self, host_id: int) -> bytes:
-        """What was learned of a host's changes, when it is given back."""
-        return self._histories.pop(host_id, b"")
 
     def recover(self, *, now: datetime) -> list[Visited]:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
@@ -218,9 +214,9 @@ class Judge:
             policies=task.policies,
             weight=task.weight,
             history=task.history,
-            host_history=self._histories.get(host_id, item.lease.history),
+            host_history=self.histories.get(host_id, item.lease.history),
         )
-        self._histories[host_id] = plan.host_history
+        self.histories[host_id] = plan.host_history
         moved = answer.status in PERMANENT_REDIRECTS
         return Visited(
             url=visit.url,

@@ -11,7 +11,7 @@ from rehi.errors import ArchiveError, NotFound
 from rehi.extract import locate
 from rehi.model.source import Finding
 from rehi.model.work import Claim
-from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
+from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Step
 from rehi.sources.links import choose_links, parse_follow
 
 FOLLOW = "follow"  # the kind of work in the outbox whose subjects are resources that were read
@@ -21,23 +21,8 @@ _log = logging.getLogger(__name__)
 Rules = Mapping[int, Sequence[tuple[int, str, int]]]  # by resource: source, rule, depth
 
 
-class Links:
+class Links(Step):
     """The share of the outbox that is about links."""
-
-    def __init__(self, rooms: Rooms, progress: Progress) -> None:
-        self._rooms, self._progress = rooms, progress
-        self._look_at = rooms.clock()
-        self._outbox_dry = False
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether all links have been followed that are to be."""
-        return self._outbox_dry
-
-    def stir(self) -> None:
-        """Something may have been read."""
-        self._outbox_dry = False
-        self._look_at = self._rooms.clock()
 
     def follow(self) -> bool:
         """Enter what documents that were read link to; whether the catalogue has changed."""
@@ -45,7 +30,7 @@ class Links:
         if now < self._look_at:
             return False
         claims = catalogue.claim((FOLLOW,), worker=self._rooms.worker, limit=BATCH, ttl=LEASE_SECONDS, now=now)
-        self._outbox_dry = not claims
+        self._dry = not claims
         if not claims:
             self._look_at = now + timedelta(seconds=DRY_SECONDS)
             return False

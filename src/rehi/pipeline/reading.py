@@ -1,22 +1,25 @@
-"""The reading: what a worker process does with the bytes of a few versions."""
+"""Reading: what a worker process does with the bytes of a few versions, and the texts of any for whoever asks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from time import process_time
 
 from rehi import enrich, extract
-from rehi.archive import Archive, write_reading
+from rehi.archive import Archive, DerivedFiles, write_reading
 from rehi.enrich import Understanding, understand
-from rehi.errors import ReaderCrashed, RehiError
-from rehi.extract import read_bytes
+from rehi.errors import DataFolderBusy, LiesElsewhere, NotFound, ReaderCrashed, RecordMissing, RehiError
+from rehi.extract import hint_of, locate, read_bytes
 from rehi.extract.body import file_name
-from rehi.link import link
+from rehi.link import link, resolve
 from rehi.model.document import Part, Reading, TableShape, Term
 from rehi.model.entity import Identity
-from rehi.model.work import FacetBrief, ReadingFacts, ReadTask
+from rehi.model.version import Version
+from rehi.model.work import Claim, FacetBrief, NewReading, ReadingFacts, ReadingKey, ReadTask
+from rehi.ports import Catalogue, Executor, Knowledge
 from rehi.settings import WorkSettings
 
 
@@ -63,7 +66,7 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     outcomes: list[ReadDocument | RehiError] = []
     for task in tasks:
         try:
-            outcomes.append(_read(archive, plan, task, at))
+            outcomes.append(_pack(plan, task, *make_reading(archive, task, plan), at))
         except MemoryError:
             raise
         except RehiError as error:
@@ -96,10 +99,6 @@ def read_document(plan: ReadingPlan, task: ReadTask, at: datetime) -> tuple[Read
     """Return what is read from a version's bytes for somebody who asks, and what is to be kept of it."""
     reading, understanding = make_reading(plan.open_archive(), task, plan)
     return reading, _pack(plan, task, reading, understanding, at)
-
-
-def _read(archive: Archive, plan: ReadingPlan, task: ReadTask, at: datetime) -> ReadDocument:
-    return _pack(plan, task, *make_reading(archive, task, plan), at)
 
 
 def _pack(
@@ -135,3 +134,93 @@ def _pack(
         terms=tuple(understanding.terms),
         seconds=reading.seconds,
     )
+
+
+def to_readings(
+    documents: Mapping[ReadingKey, ReadDocument], catalogue: Knowledge, derived: DerivedFiles
+) -> dict[ReadingKey, NewReading]:
+    """Append documents' records to the derived files, and return the readings to be entered.
+
+    Their identities are linked to entities, as far as the catalogue knows them.
+    """
+    named = {identity.key for document in documents.values() for identity in document.identities}
+    candidates = catalogue.find_candidates(named) if named else {}
+    return {
+        key: NewReading(
+            key=key if key.recipe == document.recipe else replace(key, recipe=document.recipe),
+            facts=replace(document.facts, derived=derived.append(document.records)),
+            parts=document.parts,
+            tables=document.tables,
+            identities=resolve(document.identities, candidates),
+            briefs=document.briefs,
+            terms=document.terms,
+        )
+        for key, document in documents.items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """Readings that are kept, or made now in a guarded process. What another worker has kept may be made again too."""
+
+    catalogue: Catalogue
+    archive: Archive
+    derived: DerivedFiles
+    plan: ReadingPlan
+    readers: Callable[[], Executor]
+    write: Callable[[], AbstractContextManager[DerivedFiles]]  # derived files to append to; DataFolderBusy in a harvest
+    clock: Callable[[], datetime]
+
+    def of_document(self, resource_id: int) -> Reading:
+        """Return what a document shows; NotFound before it was read, LiesElsewhere if only another worker has it."""
+        shown = self.catalogue.shown_reading(resource_id)
+        if shown.facts.derived is None:
+            raise NotFound(f"document {resource_id} has not been read")
+        return _located(self._read_kept(shown.facts) or self._read_now(shown.task, shown.facts)[0], shown.task)
+
+    def of_version(self, version: Version) -> Reading:
+        """Return what is read from any version by today's recipe, and keep it; a ReadError if that is in vain."""
+        tasks = self.catalogue.read_tasks([Claim("read", version.id, ())])
+        if not tasks:
+            raise NotFound(f"there is no version {version.id}")
+        task = tasks[0]
+        key = ReadingKey(task.blob_id, self.plan.recipe, hint_of(task.url, task.media_type))
+        for reading_id in self.catalogue.find_readings([key]).values():
+            facts = self.catalogue.reading(reading_id)
+            return _located(self._read_kept(facts) or self._read_now(task, facts)[0], task)
+        reading, document = self._read_now(task, None)
+        self._keep(task, key, document)
+        return _located(reading, task)
+
+    def _read_kept(self, facts: ReadingFacts) -> Reading | None:
+        """Return a reading from the derived files; None if they are not here."""
+        if facts.derived is None:
+            return None
+        try:
+            return self.derived.read(facts.derived)
+        except RecordMissing:
+            return None
+
+    def _read_now(self, task: ReadTask, facts: ReadingFacts | None) -> tuple[Reading, ReadDocument]:
+        if not self.archive.holds(task.body):
+            owners = {known.name: known.owner for known in self.catalogue.known_files()}
+            derived = facts.derived.file if facts and facts.derived else ""
+            owner = owners.get(derived) or owners.get(task.body.file) or "another worker"
+            raise LiesElsewhere(f"the text of document {task.resource_id} lies with the worker {owner}: ask there")
+        return self.readers().submit(read_document, self.plan, task, self.clock()).result()
+
+    def _keep(self, task: ReadTask, key: ReadingKey, document: ReadDocument) -> None:
+        """Keep a reading that was just made; where a harvest is running, have that do it."""
+        try:
+            with self.write() as derived:
+                ends = {known.name: known.known_end for known in self.catalogue.known_files()}
+                derived.forget_tail(lambda file: ends.get(file, 0))
+                new = to_readings({key: document}, self.catalogue, derived)
+                derived.sync()
+                self.catalogue.enter_reading(new[key], worker=self.plan.worker, now=self.clock())
+        except DataFolderBusy:
+            self.catalogue.put("read", [task.version_id])
+
+
+def _located(reading: Reading, task: ReadTask) -> Reading:
+    return replace(reading, document=locate(reading.document, task.url))

@@ -1,4 +1,4 @@
-"""The rooms that the pipeline connects, and what it says of its progress."""
+"""The rooms that the pipeline connects, what a step of its wheel is, and what it says of its progress."""
 
 from __future__ import annotations
 
@@ -40,11 +40,6 @@ class Rooms:
     spool: Path  # for bodies that are too large for memory
     discovery: Discovery
 
-    @property
-    def writes_graph(self) -> bool:
-        """Whether this worker tells the graph what has changed."""
-        return self.settings.work.graph and not self.graph_owner
-
 
 @dataclass(slots=True)
 class Progress:
@@ -54,3 +49,22 @@ class Progress:
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     reading: str = ""  # the source that is being read
     reading_share: float = 0.0  # of it, that is done
+
+
+class Step:
+    """A step of the wheel. It looks for its work in the catalogue: at once when there may be some, else now and then."""
+
+    def __init__(self, rooms: Rooms, progress: Progress) -> None:
+        self._rooms, self._progress = rooms, progress
+        self._look_at = rooms.clock()
+        self._dry = False  # whether the last look found nothing
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is under way here, and nothing waits."""
+        return self._dry
+
+    def stir(self) -> None:
+        """Look at once: another step has brought something."""
+        self._dry = False
+        self._look_at = self._rooms.clock()

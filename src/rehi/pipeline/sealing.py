@@ -32,10 +32,12 @@ class Sealing:
         if self._work is not None and self._work.done():
             self._report(self._work)
             self._work = None
-        if self._work is None and (self._archive.rolled != self._seen or self._should_look()):
+        now = self._rooms.clock()
+        aged = self._archive.shared and now >= self._look_at
+        if self._work is None and (aged or self._archive.rolled != self._seen):
             self._seen = self._archive.rolled
-            self._look_at = self._rooms.clock() + timedelta(seconds=LOOK_SECONDS)
-            old = self._rooms.clock() - timedelta(seconds=self._rooms.settings.archive.file_seconds)
+            self._look_at = now + timedelta(seconds=LOOK_SECONDS)
+            old = now - timedelta(seconds=self._rooms.settings.archive.file_seconds)
             self._work = self._thread.submit(self._seal_all, old)
         return False
 
@@ -49,9 +51,6 @@ class Sealing:
         self._thread.shutdown(cancel_futures=False)
         if self._work is not None and not self._work.cancelled():
             self._report(self._work)
-
-    def _should_look(self) -> bool:
-        return self._archive.shared and self._rooms.clock() >= self._look_at
 
     def _report(self, work: Future[None]) -> None:
         """Say what kept a file from being sealed; it is tried again with the next look or file."""

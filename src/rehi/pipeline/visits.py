@@ -20,15 +20,14 @@ from rehi.fetch import (
     read_robots,
     robots_url,
 )
-from rehi.frontier import VISIT_RULES, Agenda, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
+from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.problem import ProblemKey, Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
-from rehi.model.work import HostProfile, HostRelease
-from rehi.pipeline.budget import Budget
+from rehi.model.work import HostProfile
 from rehi.pipeline.courtesy import CAPPED, HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
-from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms
+from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
 
 URLS_PER_LEASE = 20
 HOSTS_PER_LEASE = 16  # at once: the p99 of eight workers on PostgreSQL was 83 ms so, and more than 93 ms with 32
@@ -39,24 +38,25 @@ ORDERS_SECONDS = 1.0  # after which an operator's order is obeyed at the latest
 RESTING_SECONDS = 5.0  # a host that is ready so soon is worth waiting for
 
 
-class Visits:
+class Visits(Step):
     """The hosts that this worker holds, the requests under way, and the answers that are not kept yet."""
 
     def __init__(self, rooms: Rooms, progress: Progress, *, find_update: Callable[[], int | None]) -> None:
+        super().__init__(rooms, progress)
         settings = rooms.settings
-        self._rooms, self._progress, self._find_update = rooms, progress, find_update
+        self._find_update = find_update
         self._settings, self._clock, self._time_zone = settings.fetch, rooms.clock, zone_of(settings)
         self._cdns = parse_networks(self._settings.cdns, setting="fetch.cdns")
         self._agenda = Agenda()
         self._courtesy = Courtesy(self._agenda, settings.fetch, settings.revisit)
         self._fetcher: Fetcher[PlannedRequest] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
+        self.wake = self._fetcher.wakeup  # stops waiting for the network: something else has come
         self._judge = Judge(rooms.archive, rooms.catalogue, settings=settings, time_zone=self._time_zone)
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
         self._finished: list[Finished] = []
         self._finished_bytes = 0
         self._profiles: list[HostProfile] = []
-        self._kept_at = self._renewed_at = self._look_at = self._orders_at = rooms.clock()
-        self._frontier_dry = False
+        self._kept_at = self._renewed_at = self._orders_at = rooms.clock()
 
     @property
     def is_settled(self) -> bool:
@@ -66,16 +66,7 @@ class Visits:
     @property
     def is_dry(self) -> bool:
         """Whether nothing is held, and nothing is due."""
-        return not len(self._agenda) and self._frontier_dry
-
-    def stir(self) -> None:
-        """There may be something due."""
-        self._frontier_dry = False
-        self._look_at = self._clock()
-
-    def wake(self) -> None:
-        """Stop waiting for the network: something else has come; may be called from any thread."""
-        self._fetcher.wakeup()
+        return not len(self._agenda) and self._dry
 
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -95,17 +86,14 @@ class Visits:
             ttl=LEASE_SECONDS,
             now=now,
         )
+        self._budget.spend(sum(len(lease.tasks) for lease in leases))
         for lease in leases:
-            self._budget.spend(len(lease.tasks))
-            self._agenda.add(
-                lease,
-                self._manners(lease, lease.orders),
-                first=self._courtesy.needs_first(lease, now),
-                now=now,
-            )
-            self._courtesy.obey(lease)
+            first = self._courtesy.needs_first(lease, now)
+            self._agenda.add(lease, self._manners(lease, lease.orders), first=first, now=now)
+            if lease.host_id in self._courtesy.rules:
+                self._courtesy.obey(lease)
             self._agenda.note_address(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
-        self._frontier_dry = not leases and (left <= 0 or not self._rests_only(now))
+        self._dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
         return False
 
@@ -249,7 +237,9 @@ class Visits:
         if not finished and not released and not profiles:
             return False
         visited = self._judge.keep(finished, price=self._budget.price, now=now)
-        released = [self._part_with(release) for release in released]
+        for number, release in enumerate(released):
+            self._courtesy.forget(release.host_id)
+            released[number] = replace(release, history=self._judge.histories.pop(release.host_id, b""))
         self._rooms.catalogue.record(
             visited,
             released,
@@ -268,10 +258,6 @@ class Visits:
         if notes or settled:
             solved = [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
             self._rooms.catalogue.note(notes, solved=solved)
-
-    def _part_with(self, release: HostRelease) -> HostRelease:
-        self._courtesy.forget(release.host_id)
-        return replace(release, history=self._judge.part_with(release.host_id))
 
     # begin and end ──────────────────────────────────────────────────────────────────────────────────────────────────
 

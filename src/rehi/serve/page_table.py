@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 
@@ -13,21 +12,6 @@ class SitePage:
     address: str  # method and path
     function: str  # "module:function"; its first parameter is the request
     like: str = ""  # "module:function"
-
-    @property
-    def method(self) -> str:
-        """The HTTP method."""
-        return self.address.partition(" ")[0]
-
-    @property
-    def path(self) -> str:
-        """The path as routes have it."""
-        return self.address.partition(" ")[2]
-
-    @property
-    def in_path(self) -> tuple[str, ...]:
-        """The names of the parameters that stand in the path."""
-        return tuple(re.findall(r"{(\w+)", self.path))
 
 
 PAGES: tuple[SitePage, ...] = (

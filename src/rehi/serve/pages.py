@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -13,7 +14,8 @@ from starlette.responses import RedirectResponse, Response
 
 from rehi.app import utc_now
 from rehi.errors import NotFound
-from rehi.model.document import Reading
+from rehi.link import slug
+from rehi.model.document import Mention, Reading
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.documents import get_document, list_documents
 from rehi.operations.entities import KindName, find_entities, get_entity
@@ -27,15 +29,23 @@ from rehi.operations.sources import kind_in_words, order_follow, unit_of
 from rehi.operations.status import count_outdated
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
-from rehi.serve.highlights import mark_names
 from rehi.serve.rendering import house_of, render
 from rehi.serve.request_parameters import read_fields
 
 TEXT_SHOWN = 50_000  # characters of a document's text
 
 
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """Some text: plain, or a name."""
+
+    text: str
+    kind: str = ""
+    slug: str = ""
+
+
 def show_overview(request: Request) -> Response:
-    """What there is, what is going on, and the sources."""
+    """Show what there is, what is going on, and the sources."""
     catalogue = house_of(request).catalogue
     values = {
         "totals": catalogue.totals(now=utc_now()),
@@ -47,25 +57,25 @@ def show_overview(request: Request) -> Response:
 
 
 def start_source(request: Request, source_id: int) -> Response:
-    """The start button."""
+    """Start a source, by its button."""
     request.app.state.service.start_source(source_id)
     return _back_to_source(source_id)
 
 
 def set_policy(request: Request, source_id: int, policy: str | None, priority: str | None) -> Response:
-    """The form for a source's policy and priority."""
+    """Set a source's policy and priority, by their form."""
     order_policy(house_of(request), source_id, policy=policy, priority=priority)
     return _back_to_source(source_id)
 
 
 def set_keep(request: Request, source_id: int, keep: str) -> Response:
-    """The form for what is kept of a source's pages."""
+    """Set what is kept of a source's pages, by its form."""
     order_keep(house_of(request), source_id, keep)
     return _back_to_source(source_id)
 
 
 def set_follow(request: Request, source_id: int, follow: str) -> Response:
-    """The form for which links are followed."""
+    """Set which links of a source are followed, by its form."""
     order_follow(house_of(request), source_id, follow)
     return _back_to_source(source_id)
 
@@ -75,7 +85,7 @@ def _back_to_source(source_id: int) -> Response:
 
 
 def show_source(request: Request, source_id: int) -> Response:
-    """One source with its statistics."""
+    """Show one source with its statistics."""
     house = house_of(request)
     row = house.catalogue.source(source_id)
     rejected = {what.partition(":")[2]: int(n) for what, n in row.counts.items() if what.startswith("rejected:")}
@@ -99,7 +109,7 @@ def _ranked(counts: Mapping[str, float]) -> list[tuple[str, float]]:
 
 
 def show_documents(request: Request, limit: int, offset: int, **where: Any) -> Response:
-    """A list of documents that can be narrowed down."""
+    """Show a list of documents that can be narrowed down."""
     house = house_of(request)
     matching = list_documents(house, limit=limit, offset=offset, **where)
     totals = house.catalogue.totals(now=utc_now())
@@ -114,7 +124,7 @@ def show_documents(request: Request, limit: int, offset: int, **where: Any) -> R
 
 
 def show_document(request: Request, document_id: int) -> Response:
-    """One document: its versions, names, parts and tables, what facets know, and its text with the names marked."""
+    """Show one document: its versions, names, parts and tables, what facets know, and its text with the names marked."""
     house = house_of(request)
     details = get_document(house, document_id=document_id)
     try:
@@ -134,7 +144,7 @@ def show_document(request: Request, document_id: int) -> Response:
 
 
 def show_text(request: Request, url: str, version: int | None, at: str) -> Response:
-    """The text of any version, with what was understood of it."""
+    """Show the text of any version, with what was understood of it."""
     house = house_of(request)
     chosen = choose_version(house, url, version, at)
     reading = read_version(house, chosen)
@@ -162,13 +172,29 @@ def _show_reading(reading: Reading | None) -> dict[str, Any]:
     }
 
 
+def mark_names(text: str, mentions: Sequence[Mention]) -> list[TextSpan]:
+    """Return the spans of a text in order, with the names marked; together they are the text."""
+    spans: list[TextSpan] = []
+    at = 0
+    for mention in mentions:
+        if mention.start < at or mention.end > len(text):
+            continue
+        if mention.start > at:
+            spans.append(TextSpan(text[at : mention.start]))
+        spans.append(TextSpan(text[mention.start : mention.end], mention.kind, slug(mention.name)))
+        at = mention.end
+    if at < len(text):
+        spans.append(TextSpan(text[at:]))
+    return spans
+
+
 def show_workers(request: Request) -> Response:
-    """Who works on the catalogue."""
+    """Show who works on the catalogue."""
     return render(request, "workers.html", {"workers": list_workers(house_of(request))})
 
 
 def show_plugins(request: Request, others: bool) -> Response:
-    """The parts that are installed, and the packages that bring them."""
+    """Show the parts that are installed, and the packages that bring them."""
     house = house_of(request)
     outdated = count_outdated(house, house.catalogue.totals(now=utc_now()))
     values = {"plugins": list_plugins(house, others=others), "others": others, "outdated": outdated}
@@ -176,12 +202,12 @@ def show_plugins(request: Request, others: bool) -> Response:
 
 
 def find_document(request: Request, *, url: Url) -> Response:
-    """The document of a URL."""
+    """Redirect to the document of a URL."""
     return RedirectResponse(f"/documents/{house_of(request).catalogue.document(url).resource_id}")
 
 
 def show_names(request: Request, name: str, kind: KindName | None, limit: int, offset: int) -> Response:
-    """People, organisations and places by the beginning of a name."""
+    """Show people, organisations and places by the beginning of a name."""
     rows = find_entities(house_of(request), name=name, kind=kind, limit=limit, offset=offset)
     values = {"rows": rows, "wanted": name, "kind": kind, "page": Page(limit=limit, offset=offset)}
     return render(request, "names.html", values)
@@ -195,7 +221,7 @@ def show_entity(
     limit: Limit = ROWS,
     offset: Offset = 0,
 ) -> Response:
-    """One entity and where it is mentioned."""
+    """Show one entity and where it is mentioned."""
     house, page = house_of(request), Page(limit=limit, offset=offset)
     entity = get_entity(house, kind=kind, slug=slug)
     rows, total = house.catalogue.documents(DocumentFilter(entity=entity.key), page)
@@ -203,7 +229,7 @@ def show_entity(
 
 
 def show_problems(request: Request, limit: int, offset: int, code: str, **where: Any) -> Response:
-    """What went wrong, by room and class."""
+    """Show what went wrong, by room and class."""
     listed = list_problems(house_of(request), code=code, limit=limit, offset=offset, **where)
     page = Page(limit=limit, offset=offset)
     values = {"listed": listed, "page": page, "nothing": explain_no_problems(listed, code)}
@@ -211,7 +237,7 @@ def show_problems(request: Request, limit: int, offset: int, code: str, **where:
 
 
 def show_login(request: Request) -> Response:
-    """Where the token is given."""
+    """Show the form in which the token is given."""
     return render(request, "login.html", {"wrong": False})
 
 

@@ -29,9 +29,9 @@ from rehi.operations.parameters import LONGEST_URL
 from rehi.operations.retention import explain_dropped
 from rehi.operations.versions import find_url
 from rehi.serve import timemaps, versions
-from rehi.serve.address import Address
 from rehi.serve.ranges import answer_with
 from rehi.serve.rendering import house_of
+from rehi.serve.routes import Address
 from rehi.serve.webpath import SAVE, WEB, WebAddress, base_of, host_of, parse_web, web_path
 
 ORIGINAL = "x-archive-orig-"
@@ -129,7 +129,7 @@ def _redirect(request: Request, position: MementoPosition, url: str, what: str) 
 
 
 def _moved(request: Request, house: House, position: MementoPosition, url: str) -> Response:
-    """A redirect, as it was: to where it led, at the same time."""
+    """Return a redirect as it was: to where it led, at the same time."""
     target = target_of(house, position.chosen.capture)
     if not target:
         raise HTTPException(404, "this was a redirect, and where it led can't be visited or isn't known any more")
@@ -172,7 +172,7 @@ def _bytes(request: Request, house: House, position: MementoPosition, *, save: b
 
 
 def _policy(request: Request) -> str:
-    """What an archived page may do: show pictures and styles that are kept here too, and nothing else."""
+    """Return what an archived page may do: show pictures and styles that are kept here too, and nothing else."""
     host = host_of(request)
     kept = f"{host}{WEB}" if host and "[" not in host else "'self'"
     return (
@@ -183,7 +183,7 @@ def _policy(request: Request) -> str:
 
 
 def _original_headers(house: House, capture: Capture) -> dict[str, str]:
-    """What the server said then, under names that no browser acts on; nothing if the record can't be read."""
+    """Return what the server said then, under names that no browser acts on; nothing if the record can't be read."""
     try:
         head = house.archive.read_headers(capture.record).http
     except ArchiveError:
@@ -192,7 +192,7 @@ def _original_headers(house: House, capture: Capture) -> dict[str, str]:
 
 
 def archived_headers(headers: Headers) -> dict[str, str]:
-    """Headers of an archived answer with ``X-Archive-Orig-`` before their names, as many as a client takes."""
+    """Return the headers of an archived answer with ``X-Archive-Orig-`` before their names, as many as a client takes."""
     kept: dict[str, str] = {}
     left = _ALL_HEADERS
     for name, value in headers:
@@ -212,7 +212,7 @@ def _sendable(value: str) -> str:
 
 
 def links(request: Request, url: str, position: MementoPosition | None) -> str:
-    """The Link header: the original, where to ask for other times, and the neighbours."""
+    """Return the Link header: the original, where to ask for other times, and the neighbours."""
     base = base_of(request)
     parts = [
         f'<{timemaps.reference(url)}>; rel="original"',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -11,26 +11,53 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from rehi.model.media import bare_name
 from rehi.operations.operation import Operation, Signature, load, read_signature
 from rehi.operations.table import OPERATIONS
-from rehi.serve.address import Address, Handler
 from rehi.serve.page_table import PAGES, SitePage
 from rehi.serve.request_parameters import read_form, read_json, read_path, read_query, refuse_query
 from rehi.serve.responses import answer
 from rehi.serve.webpath import WEB
+
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 def build_routes() -> list[Route]:
     """Return a route for each path of the tables; no function is imported before it is asked for."""
     handlers: dict[str, dict[str, Handler]] = {}
     for operation in OPERATIONS:
-        if not operation.path.startswith(WEB):
-            handlers.setdefault(operation.path, {})[operation.method] = _operation_handler(operation)
+        method, path = operation.address.split()
+        if not path.startswith(WEB):
+            handlers.setdefault(path, {})[method] = _operation_handler(operation)
     for page in PAGES:
-        handlers.setdefault(page.path, {})[page.method] = _page_handler(page)
+        method, path = page.address.split()
+        handlers.setdefault(path, {})[method] = _page_handler(page)
     return [Route(path, Address(methods)) for path, methods in handlers.items()]
+
+
+class Address:
+    """An address: answers the methods that it has, says which they are to OPTIONS, and refuses all others with the same list."""
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        self._handlers = dict(handlers)
+        if "GET" in self._handlers:
+            self._handlers["HEAD"] = self._handlers["GET"]
+        self._allow = ", ".join(sorted([*self._handlers, "OPTIONS"]))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        handler = self._handlers.get(request.method)
+        if handler is not None:
+            response = await handler(request)
+        elif request.method == "OPTIONS":
+            response = Response(status_code=204, headers={"allow": self._allow})
+        else:
+            detail = f"{request.method[:20]} can't be done here; there are {self._allow}"
+            raise HTTPException(405, detail, {"allow": self._allow})
+        await response(scope, receive, send)
 
 
 def _operation_handler(operation: Operation) -> Handler:
@@ -54,7 +81,7 @@ def _operation_handler(operation: Operation) -> Handler:
 def _page_handler(page: SitePage) -> Handler:
     async def handle(request: Request) -> Response:
         function = load(page.function)
-        signature = read_signature(load(page.like) if page.like else function, page.in_path)
+        signature = read_signature(load(page.like) if page.like else function, tuple(request.path_params))
         parameters = read_path(request, signature)
         if request.method == "POST":
             refuse_query(request)

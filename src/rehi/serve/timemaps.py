@@ -38,7 +38,7 @@ def _stream(lines: Iterable[str], media_type: str) -> Response:
 
 
 def reference(url: str) -> str:
-    """A URL as it may stand between angle brackets."""
+    """Return a URL as it may stand between angle brackets."""
     return quote(url, safe=_SAFE)
 
 
@@ -89,7 +89,7 @@ def _json(base: str, url: str, history: Iterable[Memento]) -> Iterator[str]:
 
 
 def _marked(history: Iterable[Memento]) -> Iterator[tuple[Memento, bool, bool]]:
-    """Each memento, and whether it is the first and the last."""
+    """Yield each memento, and whether it is the first and the last."""
     rest = iter(history)
     held, first = next(rest, None), True
     while held is not None:

@@ -32,12 +32,12 @@ class ShownVersion:
 
 
 def show_versions(request: Request, url: str, limit: int, offset: int) -> Response:
-    """The history of a URL by parameters, of which two say which part of the list to show."""
+    """Show the history of a URL by parameters, of which two say which part of the list to show."""
     return show_history(request, find_url(house_of(request), url), Page(limit=limit, offset=offset))
 
 
 def show_history(request: Request, url: str, page: Page | None = None) -> Response:
-    """The history of a URL; its versions are the newest first."""
+    """Show the history of a URL, the newest version first."""
     house, page = house_of(request), page or Page(limit=ROWS)
     versions = _versions(request, url)[::-1]
     part = versions[page.offset : page.offset + page.limit]
@@ -59,7 +59,7 @@ def show_history(request: Request, url: str, page: Page | None = None) -> Respon
 
 
 def _versions(request: Request, url: str) -> list[Version]:
-    """The versions in the order of time; none for what has only ever redirected."""
+    """Return the versions in the order of time; none for what has only ever redirected."""
     try:
         return history(house_of(request), url)
     except NotFound:
@@ -67,7 +67,7 @@ def _versions(request: Request, url: str) -> list[Version]:
 
 
 def _note_stamps(passing: Iterable[Memento], stamps: dict[datetime, str]) -> Iterator[Memento]:
-    """Mementos as they pass, while the digits of those that are to be shown are written down."""
+    """Yield mementos as they pass, and write down the digits of those that are to be shown."""
     for memento in passing:
         if memento.capture.at in stamps:
             stamps[memento.capture.at] = memento.stamp

@@ -40,7 +40,7 @@ def is_replay(scope: Scope) -> bool:
 
 
 def parse_web(scope: Scope) -> WebAddress | None:
-    """The address as it was asked, before anything in it was decoded; None if there is no URL in it."""
+    """Return the address as it was asked, before anything in it was decoded; None if there is no URL in it."""
     rest = scope["raw_path"].decode("latin-1").removeprefix(WEB)
     if query := scope["query_string"]:
         rest += f"?{query.decode('latin-1')}"
@@ -54,25 +54,25 @@ def parse_web(scope: Scope) -> WebAddress | None:
 
 
 def repair(url: str) -> str:
-    """A URL of which slashes may have been lost on the way, or which was escaped as a whole."""
+    """Return a URL whose slashes may have been lost on the way, or which was escaped as a whole, as it was meant."""
     if re.match(r"https?%3a", url, re.IGNORECASE):
         url = unquote(url)
     return _SLASHES.sub(lambda match: f"{match[1].lower()}://", url, count=1) if _SLASHES.match(url) else url
 
 
 def web_path(url: str, what: str = "") -> str:
-    """The path of a URL with what stands before it: digits, ``*``, ``timemap/link`` or nothing."""
+    """Return the path of a URL with what stands before it: digits, ``*``, ``timemap/link`` or nothing."""
     shown = url if _AS_IT_IS.fullmatch(url) else quote(url, safe="")
     return f"{WEB}{what}/{shown}" if what else f"{WEB}{shown}"
 
 
 def base_of(request: Request) -> str:
-    """Scheme and host as they were asked for, without a slash at the end; nothing if they can't stand in a header."""
+    """Return scheme and host as they were asked for, without a slash at the end; "" if they can't stand in a header."""
     host = host_of(request)
     return f"{request.url.scheme}://{host}" if host else ""
 
 
 def host_of(request: Request) -> str:
-    """The host with its port, if it is one; a header may say anything."""
+    """Return the host with its port, if it is one; a header may say anything."""
     host = request.headers.get("host", "")
     return host if _HOST.fullmatch(host) else ""

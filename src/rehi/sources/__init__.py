@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from rehi.sources.hosts import host_meant
 from rehi.sources.kind import Awaited, Discovered, Fetch, Fetched, Recognition, SourceKind, SourceSample
 from rehi.sources.opening import Lines, open_lines
 from rehi.sources.recognition import recognise, recognise_file, sample_file
-from rehi.sources.urls import is_visitable, normalise
+from rehi.sources.urls import host_meant, is_visitable, normalise
 
 __all__ = [
     "Awaited",

@@ -8,15 +8,13 @@ from datetime import datetime
 
 from rehi.errors import Disposition, RecordDamaged
 from rehi.model.captured import CapturedVisit
-from rehi.model.claims import NO_CLAIMS
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.ports import Sources
 from rehi.sources.kind import Discovered
 
 PROBLEMS_SHOWN = 100  # entries of one source that are shown one by one; all are counted
-RECENT = 200_000  # URLs, of which twice as many are remembered at most: some 60 MB
-LINE = "The line is not understood; the rest of the source was read."
+LINE = "The rest of the source was read. If the line should be a URL, mend it and add the source again."
 RECORD = "What the file holds besides was taken in. If you have another copy of the file, add that."
 
 # Keeps what was captured, and returns what there is to count and to complain of.
@@ -37,7 +35,7 @@ def take_in(
 
     What was captured is kept before that, so that after a kill in between it is only found to be on record.
     """
-    shown, began, recent = int(source.counts.get("malformed", 0)), clock(), RecentUrls()
+    shown, began = int(source.counts.get("malformed", 0)), clock()
     for batch in batches:
         malformed = [entry for entry in batch.entries if type(entry) is Malformed]
         findings = [entry for entry in batch.entries if type(entry) is Finding]
@@ -50,7 +48,6 @@ def take_in(
             counts |= {what: counts.get(what, 0.0) + n for what, n in kept.items()}
             problems += more
             findings = [entry for entry in findings if entry.capture is None]
-        findings = recent.without_repeats(findings)
         counts["seconds:sources"] = (now - began).total_seconds()
         into.take_in(
             source,
@@ -65,24 +62,6 @@ def take_in(
         yield batch.share
         if cancelled():
             return
-
-
-class RecentUrls:
-    """The URLs that were stored last: a log names many again and again, and each is stored once in a while."""
-
-    def __init__(self, most: int = RECENT) -> None:
-        self._most = most
-        self._newer: set[str] = set()
-        self._older: set[str] = set()
-
-    def without_repeats(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Return the findings whose URLs were not stored lately, and all of which something is claimed."""
-        newer, older = self._newer, self._older
-        fresh = [one for one in findings if one[1] is not NO_CLAIMS or (one[0] not in newer and one[0] not in older)]
-        newer.update([one[0] for one in fresh])
-        if len(newer) > self._most:
-            self._newer, self._older = set(), newer
-        return fresh
 
 
 def _count(entries: Sequence[Entry], accepted: int, malformed: int, unit: str) -> dict[str, float]:

@@ -59,7 +59,7 @@ class Fetch(Protocol):
     """How a kind gets at bytes, and what it must know of where it works."""
 
     def clock(self) -> datetime:
-        """The time that holds here."""
+        """Return the time that holds here."""
 
     @property
     def spool(self) -> Path:

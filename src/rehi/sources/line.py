@@ -13,7 +13,7 @@ _SHOWN = 200  # characters of a line that people get to see
 
 
 def shorten(line: bytes) -> str:
-    """A line's beginning, fit to be shown."""
+    """Return a line's beginning, fit to be shown."""
     text = line[: _SHOWN * 4].decode("utf-8", "replace")[:_SHOWN]
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 

@@ -1,13 +1,14 @@
-"""Recognition: all kinds are asked what something is, and the surest one has it."""
+"""Recognition: all kinds are asked what something is, and the surest one has it. A web archive is told by its first bytes."""
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from rehi.errors import SourceError
-from rehi.sources.kind import Recognition, SourceKind, SourceSample
+from rehi.sources.kind import NOT_AT_ALL, Recognition, SourceKind, SourceSample
 from rehi.sources.line import BOM, is_blank
 from rehi.sources.opening import open_file, open_lines
 
@@ -17,6 +18,11 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b")) + b"\x7f"
 _GZIP = b"\x1f\x8b"
 _FRAME = b"\x28\xb5\x2f\xfd"
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # only a .warc.zst begins with a dictionary of its own
+_WARC = re.compile(rb"[\r\n]*WARC/\d")
+_ARC_FILE = re.compile(rb"[\r\n]*filedesc:\S* \S+ \d{12,14} \S+ \d+\r?\n\d+ \d+ [^\r\n]*\r?\n")
+_ARC_RECORD = re.compile(rb"[\r\n]*(?:filedesc:|\S+ \S+ \d{14} \S+ \d+\r?\n)")
+_NAMED = re.compile(r".+\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
 PAGE = "page"  # what lies on this machine is never one
 
 
@@ -56,6 +62,34 @@ def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool =
         media_type=media_type,
         is_local=is_local,
     )
+
+
+def recognise_archive(sample: SourceSample) -> Recognition:
+    """Return how sure it is that this is a web archive.
+
+    An ARC file says its version below its first line. A crawl log may begin with that first line, too, and has none.
+    """
+    if sample.first.startswith(_DICTIONARY) or _WARC.match(sample.start):
+        return Recognition(0.99, "a web archive (WARC)")
+    if _ARC_FILE.match(sample.start):
+        return Recognition(0.95, "a web archive (ARC)")
+    if _ARC_RECORD.match(sample.start):
+        return Recognition(0.4, "a web archive (ARC)")
+    if _NAMED.fullmatch(sample.name) and sample.first:  # its beginning is damaged, and perhaps not all of it
+        return Recognition(0.15, "a damaged web archive")
+    return NOT_AT_ALL
+
+
+def find_crawls(folder: Path) -> list[Path]:
+    """Return the web archives in a folder and the folders in it, in the order of their names."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and _is_crawl(path))
+
+
+def _is_crawl(path: Path) -> bool:
+    try:
+        return recognise_archive(sample_file(path, name=path.name)).certainty > 0
+    except SourceError:  # it can't be opened: said better by those who read it
+        return False
 
 
 def _refusal(path: Path, sample: SourceSample) -> SourceError:

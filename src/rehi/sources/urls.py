@@ -6,6 +6,8 @@ import re
 
 import ada_url
 
+from rehi.errors import NotFound
+
 MAX_LENGTH = 8_000  # of a URL, before and after; servers refuse longer ones, and an index has to hold it
 
 # Already normal: a lower-case host that can't be read as a number or as punycode, no credentials or port, and only
@@ -18,7 +20,7 @@ _plain = _PLAIN.fullmatch
 
 
 def normalise(url: str) -> str | None:
-    """The normal form without fragment and credentials; None if it is no URL, or too long a one."""
+    """Return the normal form without fragment and credentials; None if it is no URL, or too long a one."""
     if len(url) <= MAX_LENGTH and "/." not in url and _plain(url):
         return url
     return _normalise_fully(url)
@@ -29,13 +31,23 @@ def is_visitable(url: str) -> bool:
     return url.startswith(("http://", "https://"))
 
 
+def host_meant(given: str) -> str:
+    """Return the host that a person means by a name, an origin or a URL, as it is kept: with its port if one was given, or as an origin."""
+    whole = "://" in given
+    url = normalise(given.strip() if whole else f"http://{given.strip()}/")
+    if url is None or not is_visitable(url):
+        raise NotFound(f"{given!r} is no host's name")
+    origin = "/".join(url.split("/", 3)[:3])
+    return origin if whole else origin.partition("://")[2]
+
+
 def is_robots(url: str) -> bool:
     """Whether a normalised URL is that of a host's robots.txt."""
     return url.endswith("/robots.txt") and url.count("/") == 3 and is_visitable(url)
 
 
 def decode_url(raw: bytes) -> str:
-    """The characters of a URL; bytes that are not UTF-8 are escaped, which is how a server expects them back."""
+    """Return the characters of a URL; bytes that are not UTF-8 are escaped, which is how a server expects them back."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

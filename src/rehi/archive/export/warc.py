@@ -15,7 +15,7 @@ from rehi.archive.cdxj import REVISIT, SortedLines, cdxj_line
 from rehi.archive.export.exchange import Expander
 from rehi.archive.export.tally import Exported
 from rehi.archive.export.written_bodies import WrittenBodies
-from rehi.archive.record import block_fields, record_id, warc_date, write_record
+from rehi.archive.record import block_fields, field_lines, pack_record, record_id, warc_date
 from rehi.errors import ArchiveError
 from rehi.model.capture import Capture
 from rehi.ports import Shelf
@@ -165,7 +165,7 @@ class _WarcFiles:
             ("WARC-Filename", self._name),
             *block_fields(block := lines.encode("utf-8", "replace"), "application/warc-fields"),
         )
-        return write_record(fields, [block])
+        return [pack_record(field_lines(fields), block)]
 
 
 class FolderFiles:

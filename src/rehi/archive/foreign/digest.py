@@ -20,7 +20,7 @@ class Hash(Protocol):
 
 @lru_cache(maxsize=256)  # each is asked for twice, and base 32 takes 20 microseconds
 def parse_digest(text: str) -> tuple[str, bytes] | None:
-    """The algorithm and the bytes of a digest; None for one that we can't make."""
+    """Return the algorithm and the bytes of a digest; None for one that we can't make."""
     name, colon, value = text.strip().partition(":")
     name, value = name.strip().lower(), value.strip()
     size = _ALGORITHMS.get(name)
@@ -34,7 +34,7 @@ def parse_digest(text: str) -> tuple[str, bytes] | None:
 
 
 def new_hash(algorithm: str) -> Hash:
-    """What makes such digests."""
+    """Return a hash object that makes digests of this algorithm."""
     return hashlib.new(algorithm, usedforsecurity=False)
 
 

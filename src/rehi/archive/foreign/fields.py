@@ -30,7 +30,7 @@ class Fields:
     version: str = ""  # "1.0"; empty for ARC
 
     def get(self, name: str) -> str:
-        """The value of a field by its name in lower case, or an empty string."""
+        """Return the value of a field by its name in lower case, or an empty string."""
         return self.named.get(name, "")
 
     @property

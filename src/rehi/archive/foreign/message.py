@@ -41,7 +41,7 @@ class Message:
         return self.is_chunked or bool(self.codings)
 
     def payload(self) -> Iterator[bytes]:
-        """The bytes after the head, out of their chunks; RecordDamaged if chunks are broken or the last is missing."""
+        """Return the bytes after the head, out of their chunks; RecordDamaged if chunks are broken or the last is missing."""
         return _dechunk(self.block) if self.is_chunked else iter(self.block.read, b"")
 
 
@@ -51,7 +51,7 @@ def open_message(block: RecordBlock) -> Message:
 
 
 def read_request(block: RecordBlock) -> tuple[str, Headers]:
-    """The method and the headers of a request; nothing of one that is none."""
+    """Return the method and the headers of a request; both empty if the block holds none."""
     raw = read_head_lines(block, min(block.left, _MAX_REQUEST))
     first, *lines = raw.decode("latin-1").split("\n")
     method = first.split(" ", 1)[0]
@@ -64,7 +64,7 @@ def read_request(block: RecordBlock) -> tuple[str, Headers]:
 
 
 def _dechunk(block: RecordBlock) -> Iterator[bytes]:
-    """The contents of chunks. Many crawlers undo them and leave the header: what begins with no chunk has none."""
+    """Yield the contents of chunks. Many crawlers undo them and leave the header: what begins with no chunk has none."""
     line = block.readline(_SIZE_LINE)
     size = _SIZE.fullmatch(line)
     if size is None:

@@ -49,7 +49,7 @@ class ForeignRecord:
     member: tuple[int, int] | None = None  # likewise: offset and length of the gzip member that is just this record
 
     def open_message(self) -> Message:
-        """The answer in the block; RecordDamaged if there is none."""
+        """Return the answer in the block; RecordDamaged if there is none."""
         message = open_message(self.block)
         if (declared := parse_digest(self.fields.get("warc-payload-digest"))) is not None:
             self.block.hash_payload(new_hash(declared[0]))
@@ -80,12 +80,12 @@ class _Passed:
     tail: bytes = b""  # the line ends after the last one
 
     def spoil(self) -> None:
-        """The last one can't be trusted."""
+        """Say of the last record that it can't be trusted."""
         if self.last is not None:
             self.last.spoiled = True
 
     def note_member(self, offset: int, length: int) -> None:
-        """One that is all of its member, as we write them ourselves, can be referred to where it lies."""
+        """Note where the member lies, if the last record is all of it, as we write them ourselves: it can be referred to there."""
         if self.last is not None and self.count == 1 and self.tail == _END:
             self.last.member = (offset, length)
 

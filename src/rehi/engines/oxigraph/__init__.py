@@ -23,6 +23,6 @@ def open_graph(uri: str, *, writable: bool, base: str, workers: int = 2) -> Grap
         from rehi.engines.oxigraph.store import OxigraphStore
 
         return OxigraphStore(folder, base=base, workers=workers)
-    from rehi.engines.oxigraph.published import PublishedGraph
+    from rehi.engines.oxigraph.readers import PublishedGraph
 
     return PublishedGraph(folder, base=base, workers=workers)

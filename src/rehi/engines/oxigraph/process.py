@@ -24,7 +24,6 @@ LARGEST_ANSWER = 1 << 30  # bytes
 _START = 60.0  # seconds that a start may take; 0.1 are usual, but a machine may be busy
 _PIECE = 1 << 16
 _NICE_WHEN_LONG = 15
-_MEMORY_SIGNALS = (-signal.SIGABRT, -signal.SIGKILL)  # Rust aborts when it gets no memory; the system's killer kills
 
 
 class ReaderProcess:
@@ -171,8 +170,12 @@ class ReaderProcess:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return EngineError("a process for queries hung up")
-        if code in _MEMORY_SIGNALS:
+        if code == -signal.SIGABRT:  # Rust aborts when it gets no memory
             return _too_large(limits)
+        if code == -signal.SIGKILL:  # nothing in the process does this to itself
+            return EngineError(
+                "the process for the query was killed from outside, by a person or by a system short of memory; ask again"
+            )
         if code == -signal.SIGALRM:
             return _timeout(limits)
         if code in (-signal.SIGSEGV, -signal.SIGBUS):

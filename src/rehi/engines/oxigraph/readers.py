@@ -1,21 +1,23 @@
-"""Readers: a small pool of processes that answer queries on checkpoints."""
+"""Readers: a small pool of processes that answer queries on checkpoints, and the published graph, which has nothing else."""
 
 from __future__ import annotations
 
 import errno
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from threading import BoundedSemaphore, Condition, Lock
 from time import monotonic
 from typing import IO
 
+from rehi.engines.oxigraph import checkpoints
 from rehi.engines.oxigraph.process import ReaderProcess
 from rehi.errors import Busy, DiskFull, EngineError, RehiError
-from rehi.ports import QueryAnswer, QueryLimits
+from rehi.ports import GraphChange, QueryAnswer, QueryLimits
 
 _IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
 _PIECE = 1 << 16
@@ -205,3 +207,40 @@ def _translate(error: OSError) -> RehiError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("there is no room on the disk for the answer")
     return EngineError(f"the answer can't be kept: {error.strerror or error}")
+
+
+class PublishedGraph:
+    """Port ``Graph`` for queries only, on the newest checkpoint in a graph's folder."""
+
+    shared = False  # it lies in a folder of one machine
+
+    def __init__(self, folder: Path, *, base: str, workers: int = 2) -> None:
+        self._folder = folder
+        self._checkpoints = folder / "checkpoints"
+        self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
+
+    def write(self, changes: Sequence[GraphChange]) -> None:
+        """Raise EngineError: only the one writer writes."""
+        raise EngineError(f"the graph in {self._folder} was opened for queries only")
+
+    def publish(self) -> None:
+        """Do nothing: nothing can have been written here."""
+
+    def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
+        """Answer a query on the newest checkpoint, over the union of all graphs."""
+        return self._readers.query(text, media_type=media_type, limits=limits)
+
+    def size(self) -> int:
+        """Return the number of published triples."""
+        if not checkpoints.numbers(self._checkpoints):
+            return 0
+        answer = self.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", media_type="text/csv", limits=QueryLimits())
+        return int(b"".join(answer.chunks).split()[1])
+
+    def check(self) -> str:
+        """Return one line on the engine and its size."""
+        return f"Oxigraph {version('pyoxigraph')}, {self.size():,} statements published in {self._folder}"
+
+    def close(self) -> None:
+        """End the reader processes."""
+        self._readers.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -53,13 +54,19 @@ class Database:
             self.dialect.written(lasting=lasting)
             return result
 
-    def read(self, work: Callable[[Connection], T]) -> T:
-        """Run work that changes nothing."""
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Have a transaction that changes nothing."""
         try:
             with self._engine.begin() as connection:
-                return work(connection)
+                yield connection
         except self._errors as error:
             raise self.dialect.error(error) from error
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run a single query or a function that changes nothing."""
+        with self.reading() as connection:
+            return work(connection)
 
     def close(self) -> None:
         """Give the connections back."""

@@ -164,7 +164,7 @@ def _trees(kind: DiffKind, old: ParsedBody, new: ParsedBody, most: int) -> Diffe
 
 
 def first_few(items: Iterable[T], most: int, differences: Differences, size: Callable[[T], int]) -> tuple[T, ...]:
-    """As many as may be shown; that there are more is noted."""
+    """Return as many as may be shown, and note it if there are more."""
     taken: list[T] = []
     left = _MOST_CHARACTERS
     for item in items:

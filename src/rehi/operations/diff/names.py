@@ -47,7 +47,7 @@ def _named(document: Document) -> tuple[Identity, ...]:
 
 
 def _checked(names: NamesDiff, old: str, new: str) -> NamesDiff:
-    """Without names that stand in the other text too, where they were taken for something else; no more than are shown."""
+    """Return names without those that stand in the other text too, taken for something else; no more than are shown."""
     appeared, vanished = _absent(names.appeared, old), _absent(names.vanished, new)
     return NamesDiff(
         appeared=appeared[:MOST],

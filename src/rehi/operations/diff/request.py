@@ -72,7 +72,7 @@ def diff_versions(
 
 
 def diff_names(house: House, url: str, since: str = "", until: str = "") -> tuple[NamesDiff | None, list[str]]:
-    """Who is named in one of two versions only, with the notes that go with it."""
+    """Return who is named in one of two versions only, with the notes that go with it."""
     old, new = choose(history(house, url), since, until, url=url)
     request = DiffRequest(
         open_archive=_opener(house), url=kept_url(house, url), old=old, new=new, max_text=house.settings.work.max_text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rehi.errors import NotFound
-from rehi.model.claims import Claims
+from rehi.model.claims import NO_CLAIMS, Claims
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Finding, SourceState
@@ -71,6 +71,17 @@ class SourcesContract:
         ]
         listed = [_listed(catalogue, DocumentFilter(source_id=source.id)) for source in (first, second)]
         assert listed == [["http://a.ee/"], ["http://a.ee/", "http://b.ee/"]]
+
+    def test_a_finding_is_noted_once_in_a_reading_unless_it_claims_something_else(self, catalogue: Catalogue) -> None:
+        source = add(catalogue, "http://a.ee/", "http://a.ee/b", when=0)
+        source = catalogue.start_source(source.id, now=at(3))
+        for moment, claims in ((4, NO_CLAIMS), (5, NO_CLAIMS), (6, Claims(title="A")), (7, Claims(title="A"))):
+            named = [Finding("http://a.ee/", claims), Finding("http://a.ee/b")]
+            catalogue.take_in(source, named, cursor=b"9", counts={}, now=at(moment))
+        last = [
+            catalogue.claims_on(catalogue.document(url).resource_id)[0] for url in ("http://a.ee/", "http://a.ee/b")
+        ]
+        assert [(one.first_at, one.last_at) for one in last] == [(at(0), at(6)), (at(0), at(4))]
 
     def test_what_a_source_claims_now_replaces_what_it_claimed_before(self, catalogue: Catalogue) -> None:
         source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine
 
@@ -14,6 +14,14 @@ from rehi.errors import UserError
 
 # A URL that may be new: host id, URL, tail, source id, due, hops. A plain tuple, as drivers want it: there are millions.
 NewResource = tuple[int, str, str, int | None, int | None, int]
+
+
+class NewUrls(NamedTuple):
+    """URLs of a source in their order, by columns: of a log's millions no row is made that is not needed."""
+
+    host_ids: Sequence[int]
+    urls: Sequence[str]
+    tails: Sequence[str]
 
 
 class Dialect(Protocol):
@@ -62,11 +70,12 @@ class Dialect(Protocol):
         """Enter the URLs that are new; how many were."""
 
     def insert_findings(
-        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+        self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
     ) -> int:
-        """Enter the URLs that are new, and all of them as findings of their source, with its claims by URL; how many were new.
+        """Enter the URLs that are new, due now, and all of them as findings of a source, with its claims by URL.
 
-        A finding that is there already was made again now, and claims what is claimed now.
+        Of findings that are there already, those are changed that were last made before ``since``, or claim something else.
+        Returns how many URLs were new.
         """
 
     def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:

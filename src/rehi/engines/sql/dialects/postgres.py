@@ -20,9 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource
-from rehi.engines.sql.statements.bulk import SelectMany
-from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
+from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource, NewUrls
+from rehi.engines.sql.statements.driver import SelectMany, array_of, execute, fetch_all
 from rehi.engines.sql.statements.values import HEAD, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
@@ -52,23 +51,24 @@ _INSERT = text(f"""
     SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
     ON CONFLICT DO NOTHING
 """)  # noqa: S608
-_COPY_FINDINGS = "COPY intake (host_id, url, tail, source_id, due_at, hops, claims) FROM STDIN"
+_COPY_FINDINGS = "COPY intake (host_id, url, tail, claims) FROM STDIN"
 # What is new leaves the table aside, so that only the rest has to be looked up.
 _FIND_NEW = text(f"""
     WITH new AS (
         INSERT INTO resource (host_id, url, tail, source_id, due_at, hops)
-        SELECT host_id, url, tail, source_id, due_at, hops FROM intake ORDER BY left(url, {HEAD}) || tail
+        SELECT host_id, url, tail, :source_id, :at, 0 FROM intake ORDER BY left(url, {HEAD}) || tail
         ON CONFLICT DO NOTHING RETURNING id, url
-    ), gone AS (DELETE FROM intake USING new WHERE intake.url = new.url RETURNING new.id, intake.source_id, intake.claims)
+    ), gone AS (DELETE FROM intake USING new WHERE intake.url = new.url RETURNING new.id, intake.claims)
     INSERT INTO finding (source_id, resource_id, first_at, last_at, claims)
-    SELECT source_id, id, :at, :at, claims FROM gone ORDER BY id
+    SELECT :source_id, id, :at, :at, claims FROM gone ORDER BY id
 """)  # noqa: S608
 _FIND_KNOWN = text(f"""
     INSERT INTO finding (source_id, resource_id, first_at, last_at, claims)
-    SELECT intake.source_id, resource.id, :at, :at, intake.claims FROM intake
+    SELECT :source_id, resource.id, :at, :at, intake.claims FROM intake
     JOIN resource ON left(resource.url, {HEAD}) || resource.tail = left(intake.url, {HEAD}) || intake.tail
     ORDER BY resource.id
     ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
+    WHERE finding.last_at < :since OR finding.claims <> excluded.claims
 """)  # noqa: S608
 _INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
@@ -164,17 +164,18 @@ class PostgresDialect:
         return new
 
     def insert_findings(
-        self, connection: Connection, rows: Sequence[NewResource], *, at: int, claims: Mapping[str, str]
+        self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
     ) -> int:
         """Copy them aside; what is new is entered from there, and of the rest the resources are looked up."""
+        numbers = {"source_id": source_id, "at": at, "since": since}
         connection.exec_driver_sql(_INTAKE)
         driver: Any = connection.connection.driver_connection
         with driver.cursor() as cursor, cursor.copy(_COPY_FINDINGS) as copy:
-            for row in rows:
-                copy.write_row((*row, claims.get(row[1], "")))
-        new = connection.execute(_FIND_NEW, {"at": at}).rowcount
-        if new < len(rows):
-            connection.execute(_FIND_KNOWN, {"at": at})
+            for row in zip(*urls, [claims.get(url, "") for url in urls.urls], strict=True):
+                copy.write_row(row)
+        new = connection.execute(_FIND_NEW, numbers).rowcount
+        if new < len(urls.urls):
+            connection.execute(_FIND_KNOWN, numbers)
         connection.exec_driver_sql("TRUNCATE intake")
         return new
 

@@ -1,4 +1,4 @@
-"""Hosts: made from the origins of URLs, woken when something is due, given back after a visit, and remembered."""
+"""Hosts: made from origins, woken when something is due, given back after a visit, remembered, and given orders."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, select, update
 
 from rehi.engines.sql.frontier.pace_groups import leave_groups
-from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert, newest
-from rehi.engines.sql.statements.driver import chunks
-from rehi.engines.sql.statements.values import key_of, storable, to_micros
-from rehi.engines.sql.tables import host, probe, robots
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, chunks, newest
+from rehi.engines.sql.statements.values import from_micros, key_of, span, storable, to_micros
+from rehi.engines.sql.tables import host, orders, pace_group, probe, robots
+from rehi.errors import NotFound
+from rehi.model.host import NO_ORDERS, HostOrders
 from rehi.model.work import HostProfile, HostRelease
 
+_ORDERS = ("delay", "connections", "hours", "left_alone", "why", "changed_at")
+_KEEP_ORDERS = Upsert(orders, ("host_id", *_ORDERS), unique=("host_id",), change=newest(_ORDERS))
+ORDER_COLUMNS = tuple(orders.c[name].label(f"order_{name}") for name in _ORDERS)
 _ENTER = Upsert(host, ("key", "origin", "name"), unique=("key",))
 _WAKE_AT = case((host.c.not_before > bindparam("due"), host.c.not_before), else_=bindparam("due"))
 _WAKE_TOGETHER = (
@@ -93,17 +97,13 @@ def host_is(name: str) -> ColumnElement[bool]:
 def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, int]:
     """Return the ids of origins; those that are new are entered."""
     keys = {key_of(origin): origin for origin in origins}
-    ids = _find(connection, keys)
+    ids = {row.origin: row.id for row in _IDS.run(connection, keys)}
     missing = sorted(key for key, origin in keys.items() if origin not in ids)
     if missing:
         rows = [{"key": key, "origin": keys[key], "name": keys[key].partition("://")[2]} for key in missing]
         _ENTER.run(connection, rows)
-        ids |= _find(connection, {key: keys[key] for key in missing})
+        ids |= {row.origin: row.id for row in _IDS.run(connection, missing)}
     return ids
-
-
-def _find(connection: Connection, keys: Mapping[bytes, str]) -> dict[str, int]:
-    return {row.origin: row.id for row in _IDS.run(connection, keys)}
 
 
 def wake_together(connection: Connection, host_ids: Iterable[int], due: int) -> None:
@@ -171,3 +171,51 @@ def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> No
         _KEEP_ROBOTS.run(connection, list(rules.values()))
     if probes:
         _KEEP_PROBE.run(connection, list(probes.values()))
+
+
+def to_orders(row: Any) -> HostOrders:
+    """Return a row with ``ORDER_COLUMNS`` as orders."""
+    if row.order_changed_at is None:
+        return NO_ORDERS
+    return HostOrders(
+        delay=row.order_delay,
+        connections=row.order_connections,
+        hours=row.order_hours,
+        left_alone=bool(row.order_left_alone),
+        why=row.order_why,
+        changed_at=from_micros(row.order_changed_at),
+    )
+
+
+def keep_orders(connection: Connection, host_id: int, given: HostOrders, *, now: datetime) -> None:
+    """Store orders; a lease on a host that is to be left alone ends, and one that is not so any more is ready again."""
+    query = select(host.c.token, host.c.delay, host.c.pace_group).where(host.c.id == host_id)
+    row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no host {host_id}")
+    _KEEP_ORDERS.run(connection, [_orders_row(host_id, given, now)])
+    connection.execute(update(host).where(host.c.id == host_id).values(left_alone=int(given.left_alone)))
+    if given.left_alone and row.token is not None:
+        _end_lease(connection, host_id, row, pause_until=to_micros(now) + span(row.delay))
+    postpone_hosts(connection, [host_id])
+
+
+def _end_lease(connection: Connection, host_id: int, row: Any, *, pause_until: int) -> None:
+    """Free the host and its pace group, but for the pause after a request that may be under way."""
+    later = case((host.c.not_before > pause_until, host.c.not_before), else_=pause_until)
+    values = {"token": None, "worker": None, "lease_until": 0, "not_before": later}
+    connection.execute(update(host).where(host.c.id == host_id).values(values))
+    held = update(pace_group).where(pace_group.c.name == row.pace_group, pace_group.c.token == row.token)
+    connection.execute(held.values(token=None, lease_until=0, not_before=pause_until))
+
+
+def _orders_row(host_id: int, given: HostOrders, now: datetime) -> dict[str, Any]:
+    return {
+        "host_id": host_id,
+        "delay": given.delay,
+        "connections": given.connections,
+        "hours": storable(given.hours),
+        "left_alone": int(given.left_alone),
+        "why": storable(given.why),
+        "changed_at": to_micros(now),
+    }

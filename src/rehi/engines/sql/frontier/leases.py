@@ -9,18 +9,16 @@ from typing import Any
 from sqlalchemy import Connection, update
 
 from rehi.engines.sql.dialects.dialect import Dialect
-from rehi.engines.sql.frontier.hosts import postpone_hosts
-from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
+from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, postpone_hosts, to_orders
 from rehi.engines.sql.frontier.pace_groups import free_groups, hold_groups, renew_groups
-from rehi.engines.sql.ledger.files import to_ref
+from rehi.engines.sql.ledger.bodies import to_ref
 from rehi.engines.sql.sources.findings import sources_of
-from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
-from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks
 from rehi.engines.sql.statements.values import from_micros, maybe_from_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.claims import promised_frequency, promised_type, read_claims
 from rehi.model.host import Probe
-from rehi.model.retention import parse_rule, widest_rule
+from rehi.model.retention import are_references
 from rehi.model.version import Digest
 from rehi.model.visit import HostLease, Robots, VisitTask
 
@@ -164,5 +162,5 @@ def _to_task(row: Any, sources: Sequence[Any]) -> VisitTask:
         promised=promised_frequency(claims),
         promised_type=promised_type(claims),
         history=row.history or b"",
-        by_reference=dropped and widest_rule(parse_rule(source.keep) for source in sources).references,
+        by_reference=dropped and are_references(source.keep for source in sources),
     )

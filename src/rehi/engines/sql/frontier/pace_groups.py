@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, text, update
 
-from rehi.engines.sql.statements.bulk import BulkUpdate, Upsert, larger
-from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, chunks, larger, select_in_chunks
 from rehi.engines.sql.statements.values import span, storable, to_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.work import HostRelease

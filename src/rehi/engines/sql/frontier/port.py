@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, select, text
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.due import let_be_due
-from rehi.engines.sql.frontier.hosts import keep_profiles, settle_hosts
+from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
-from rehi.engines.sql.frontier.orders import keep_orders, orders_since
 from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
 from rehi.engines.sql.frontier.visits import Recording, record_visits
-from rehi.engines.sql.index.totals import count_due, count_visits
+from rehi.engines.sql.index.tally import count_due, count_visits
 from rehi.engines.sql.outbox.port import release_claims
 from rehi.engines.sql.statements.values import maybe_from_micros, span, to_micros
+from rehi.engines.sql.tables import orders
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
 from rehi.model.host import HostOrders
 from rehi.model.update import Load
@@ -51,23 +52,18 @@ class SqlFrontier:
 
     def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
         """Return up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
-        at = to_micros(now)
+        at, dialect = to_micros(now), self.database.dialect
         leases: list[HostLease] = []
         while len(leases) < hosts and self._may_be_ready(at):
-            taken = self._take(worker, hosts - len(leases), at + span(ttl), at)
+            take = partial(
+                take_hosts, dialect=dialect, worker=worker, hosts=hosts - len(leases), until=at + span(ttl), now=at
+            )
+            taken = self.database.write(take, urgent=True, lasting=False)
             filled = self._fill(taken, urls, at)
             leases += filled
             if len(filled) == len(taken):
                 break
         return leases
-
-    def _take(self, worker: str, hosts: int, until: int, at: int) -> Mapping[int, str]:
-        dialect = self.database.dialect
-        return self.database.write(
-            lambda connection: take_hosts(connection, dialect, worker=worker, hosts=hosts, until=until, now=at),
-            urgent=True,
-            lasting=False,
-        )
 
     def _fill(self, taken: Mapping[int, str], urls: int, at: int) -> list[HostLease]:
         dialect = self.database.dialect
@@ -127,25 +123,22 @@ class SqlFrontier:
 
     def next_ready(self) -> datetime | None:
         """Return when a lease can next be had; None if nothing is ever due."""
-
-        def work(connection: Connection) -> datetime | None:
+        with self.database.reading() as connection:
             moments = [connection.execute(query).scalar() for query in (_NEXT_FREE, _NEXT_EXPIRY)]
             moments.append(next_free(connection))
-            return maybe_from_micros(min((at for at in moments if at is not None), default=None))
-
-        return self.database.read(work)
+        return maybe_from_micros(min((at for at in moments if at is not None), default=None))
 
     def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
         """Return what was ordered for hosts after ``since``, by host id."""
-        return self.database.read(lambda connection: orders_since(connection, to_micros(since)))
+        query = select(orders.c.host_id, *ORDER_COLUMNS).where(orders.c.changed_at > to_micros(since))
+        rows = self.database.read(lambda connection: connection.execute(query).all())
+        return {row.host_id: to_orders(row) for row in rows}
 
     def load(self, *, now: datetime) -> Load:
         """Return how many visits this day (UTC) has had, and how many are due until the same hour tomorrow."""
         tomorrow = now + timedelta(days=1)
         return self.database.read(
-            lambda connection: Load(
-                visited=count_visits(connection, now), planned=count_due(connection, to_micros(tomorrow))
-            )
+            lambda connection: Load(visited=count_visits(connection, now), planned=count_due(connection, tomorrow))
         )
 
     def make_due(self, *, source_id: int | None = None, host: str = "", url: str = "", now: datetime) -> int:

@@ -1,9 +1,9 @@
-"""Visits: recorded with all that the rules for visits make of them, in one transaction."""
+"""Visits: recorded with all that the rules for visits make of them and of the past, in one transaction."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -13,35 +13,54 @@ from sqlalchemy import Connection, select, tuple_
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import settle_hosts
-from rehi.engines.sql.frontier.past import correct_visits, load_pasts
-from rehi.engines.sql.frontier.redirects import change_redirects
 from rehi.engines.sql.frontier.resources import (
     ResourceRow,
     Wanted,
+    change_redirects,
     ensure_resources,
     lock_urls,
     to_state,
     write_resources,
 )
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.ledger.bodies import keep_blobs, keep_versions, revive_blobs
-from rehi.engines.sql.ledger.files import File, keep_files, place_of
+from rehi.engines.sql.ledger.bodies import (
+    File,
+    keep_blobs,
+    keep_files,
+    keep_versions,
+    place_of,
+    revive_blobs,
+    select_versions,
+    to_ref,
+    to_version,
+)
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
-from rehi.engines.sql.outbox.rows import put_work
+from rehi.engines.sql.outbox.port import put_work
 from rehi.engines.sql.sources.findings import inherit_sources, join_source
-from rehi.engines.sql.statements.bulk import Upsert
-from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
-from rehi.engines.sql.tables import visit
-from rehi.engines.sql.workers.updates import add_to_share
+from rehi.engines.sql.tables import file, version, visit
+from rehi.engines.sql.workers.port import add_to_share
 from rehi.model.problem import Stage
-from rehi.model.resource import NO_PAST, NewVersion, ResourceChange
+from rehi.model.resource import NO_PAST, Correction, NewVersion, PastVersion, PastVisit, ResourceChange, ResourcePast
 from rehi.model.version import RecordRef
 from rehi.model.visit import Outcome, Visited
 from rehi.model.work import HostRelease
 from rehi.ports import VisitRules
 
+_CORRECT = BulkUpdate(
+    visit,
+    {"resource": "bigint", "moment": "bigint", "outcome": "text"},
+    {"outcome": "new.outcome"},
+    where="visit.resource_id = new.resource AND visit.at = new.moment",
+)
+_NEXT_VISIT = (
+    select(visit.c.at, file.c.name, visit.c.offset, visit.c.length)
+    .outerjoin(file, file.c.id == visit.c.file_id)
+    .order_by(visit.c.at)
+    .limit(1)
+)
 _ENTER = Upsert(
     visit,
     ("resource_id", "at", "outcome", "status", "seconds", "size", "file_id", "offset", "length"),
@@ -141,7 +160,7 @@ def _judge(
         last = rows[row].visited_at
         if last is not None and moments and min(moments) < last:
             late[row] = [at for at in moments if at < last]
-    pasts = load_pasts(connection, late, confirming=rules.confirming) if late else {}
+    pasts = _load_pasts(connection, late, confirming=rules.confirming) if late else {}
     return [
         (rows[row], rules.apply_visits(to_state(rows[row]), [*moments.values()], pasts.get(row, NO_PAST), now=now))
         for row, moments in visits.items()
@@ -184,7 +203,7 @@ def _write(connection: Connection, database: Database, batch: _Batch, released: 
     blobs = keep_blobs(connection, versions, files)
     write_resources(connection, changes, {digest: blob.id for digest, blob in blobs.items()})
     _ENTER.run_values(connection, [_visit_row(row, *each, files) for row, change in changes for each in change.visits])
-    correct_visits(connection, [(row.id, one) for row, change in changes for one in change.corrections])
+    _correct_visits(connection, [(row.id, one) for row, change in changes for one in change.corrections])
     revived = keep_versions(connection, versions, blobs, files)
     again = {change.state.digest: change.kept_again for _, change in changes if change.kept_again is not None}
     revived |= revive_blobs(connection, {digest: ref for digest, ref in again.items() if digest is not None}, files)
@@ -238,3 +257,46 @@ def _write_redirects(
 def _visit_row(row: ResourceRow, seen: Visited, outcome: Outcome, files: Mapping[str, File]) -> tuple[Any, ...]:
     place = place_of(seen.record, files)
     return (row.id, to_micros(seen.at), outcome.value, seen.status, float(seen.seconds), seen.size, *place)
+
+
+def _load_pasts(
+    connection: Connection, late: Mapping[int, Iterable[int]], *, confirming: Outcome
+) -> dict[int, ResourcePast]:
+    """Return the versions of resources, and the first visit of an outcome after each of the given moments, by id."""
+    versions: defaultdict[int, list[PastVersion]] = defaultdict(list)
+    query = select_versions()  # in the order of time
+    for row in select_in_chunks(connection, sorted(late), lambda part: query.where(version.c.resource_id.in_(part))):
+        versions[row.resource_id].append(_to_past(row))
+    pasts = {}
+    for resource_id, moments in late.items():
+        known = versions[resource_id]
+        # Nothing can be confirmed before the first version.
+        asked = [at for at in moments if known and to_micros(known[0].at) <= at]
+        visits = {row.at: row for at in asked if (row := _next_visit(connection, resource_id, at, confirming))}
+        confirmed = [PastVisit(from_micros(at), to_ref(*row[1:])) for at, row in sorted(visits.items())]
+        pasts[resource_id] = ResourcePast(tuple(known), tuple(confirmed))
+    return pasts
+
+
+def _next_visit(connection: Connection, resource_id: int, at: int, outcome: Outcome) -> Any:
+    mine = (visit.c.resource_id == resource_id, visit.c.outcome == outcome.value, visit.c.at > at)
+    return connection.execute(_NEXT_VISIT.where(*mine)).first()
+
+
+def _to_past(row: Any) -> PastVersion:
+    known = to_version(row)
+    return PastVersion(
+        at=known.taken_at,
+        digest=known.digest,
+        size=known.size,
+        media_type=known.media_type,
+        status=known.status,
+        record=known.record,
+        body=known.body,
+    )
+
+
+def _correct_visits(connection: Connection, corrections: Iterable[tuple[int, Correction]]) -> None:
+    """Store other outcomes of visits on record, by the resources' ids; the last one of a visit holds."""
+    outcomes = {(resource_id, to_micros(one.at)): one.after.value for resource_id, one in corrections}
+    _CORRECT.run(connection, [(*which, outcome) for which, outcome in outcomes.items()])

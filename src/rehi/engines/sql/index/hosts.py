@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, case, func, or_, select
 
 from rehi.engines.sql.dialects.dialect import Dialect
-from rehi.engines.sql.frontier.hosts import host_is
-from rehi.engines.sql.frontier.orders import ORDER_COLUMNS, to_orders
+from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, host_is, to_orders
 from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group, resource, robots, visit
 from rehi.model.host import HostFacts, HostRow, HostTimes, VisitRow

@@ -10,14 +10,15 @@ from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.hosts import find_host, list_hosts
-from rehi.engines.sql.index.totals import add_up, count_resources
+from rehi.engines.sql.index.tally import HOUSE, count_due, count_resources, counts_of, those_under
 from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
 from rehi.engines.sql.knowledge.entities import LEMMA, key_bytes
 from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
+from rehi.engines.sql.outbox.port import count_work
 from rehi.engines.sql.sources.findings import has_source
 from rehi.engines.sql.statements.values import folded, maybe_from_micros, storable
-from rehi.engines.sql.tables import document, entity, form, host, mention, reading, resource, term
+from rehi.engines.sql.tables import document, entity, form, host, mention, problem, reading, resource, source, term
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.holdings import Holdings
@@ -37,7 +38,33 @@ class SqlIndex:
 
     def totals(self, *, now: datetime) -> Totals:
         """Return the state of the whole house in numbers."""
-        return self.database.read(lambda connection: add_up(connection, now))
+        things = (source, host, problem)
+        with self.database.reading() as connection:
+            kept = counts_of(connection, [HOUSE])[HOUSE]
+            sources, hosts, problems = (
+                connection.execute(select(func.count()).select_from(thing)).scalar_one() for thing in things
+            )
+            due, work = count_due(connection, now), count_work(connection)
+        states, whole = those_under(kept, "state:"), those_under(kept, "")
+        return Totals(
+            sources=sources,
+            hosts=hosts,
+            resources=sum(states.values()),
+            waiting=due,
+            visits=whole.get("visits", 0),
+            versions=whole.get("versions", 0),
+            documents=whole.get("documents", 0),
+            entities=those_under(kept, "kind:"),
+            mentions=whole.get("mentions", 0),
+            bytes_seen=whole.get("bytes", 0),
+            problems=problems,
+            to_read=work.pop("read", 0),
+            to_describe=sum(work.values()),
+            outcomes=states,
+            media_types=those_under(kept, "type:"),
+            languages=those_under(kept, "language:"),
+            recipes=those_under(kept, "recipe:"),
+        )
 
     def holdings(self, *, limit: int) -> Holdings:
         """Return what the archive holds, in all and by type and host; at most ``limit`` of each, the largest first."""
@@ -48,15 +75,12 @@ class SqlIndex:
         matching = self._matching(where)
         rows = _select_rows().where(resource.c.id.in_(matching)) if where != DocumentFilter() else _select_rows()
         rows = rows.order_by(*self.database.dialect.url_order()).limit(page.limit).offset(page.offset)
-
-        def work(connection: Connection) -> tuple[Sequence[DocumentRow], int]:
+        with self.database.reading() as connection:
             if where == DocumentFilter():
                 total = count_resources(connection)
             else:
                 total = connection.execute(select(func.count()).select_from(matching.subquery())).scalar_one()
             return [_to_row(row) for row in connection.execute(rows)], total
-
-        return self.database.read(work)
 
     def _matching(self, where: DocumentFilter) -> Select[Any]:
         query = select(resource.c.id)

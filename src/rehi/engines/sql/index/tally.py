@@ -1,4 +1,4 @@
-"""A tally: numbers that are added up per source, and for the whole house."""
+"""A tally: numbers that are added up per source and for the whole house, and the totals that are read from them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.statements.bulk import Upsert
+from rehi.engines.sql.statements.driver import Upsert
+from rehi.engines.sql.statements.values import to_micros
 from rehi.engines.sql.tables import tally
 
+# What was never visited is due by its state; only what was needs the index by time.
+_AGAIN = text("SELECT count(*) FROM resource WHERE state <> 'waiting' AND due_at <= :now")
 HOUSE = 0  # the source id that stands for all of them
 DAYS = -1  # the one under which visits are counted by day
 
@@ -63,3 +66,24 @@ def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int,
         if source_id in numbers:
             numbers[source_id][what] = n
     return numbers
+
+
+def count_due(connection: Connection, until: datetime) -> int:
+    """Return how many URLs are due until a moment; it takes a few milliseconds, however many there are."""
+    waiting = int(counts_of(connection, [HOUSE])[HOUSE].get("state:waiting", 0))
+    return waiting + int(connection.execute(_AGAIN, {"now": to_micros(until)}).scalar_one())
+
+
+def count_visits(connection: Connection, day: datetime) -> int:
+    """Return how many visits there were on a day."""
+    return int(counts_of(connection, [DAYS])[DAYS].get(day_of(day), 0))
+
+
+def count_resources(connection: Connection) -> int:
+    """Return how many URLs are known."""
+    return sum(those_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
+
+
+def those_under(kept: Mapping[str, float], prefix: str) -> dict[str, int]:
+    """Return the numbers whose names begin so, by the rest of their names."""
+    return {what.removeprefix(prefix): int(n) for what, n in kept.items() if what.startswith(prefix) and n > 0}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select
 
+from rehi.engines.sql.database import Database
 from rehi.engines.sql.knowledge.entities import LEMMA
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, to_facts
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
@@ -19,43 +20,47 @@ from rehi.model.version import Version
 from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 
 
-def describe_resources(connection: Connection, ids: Iterable[int]) -> list[ResourceDescription]:
-    """Return resources with their versions, documents, aliases, mentions and facets."""
-    wanted = sorted(set(ids))
-    query = select(resource.c.id, resource.c.url, resource.c.redirect_to, resource.c.gone_at)
-    rows = select_in_chunks(
-        connection, wanted, lambda part: query.where(resource.c.id.in_(part)).order_by(resource.c.id)
-    )
-    versions = _versions(connection, wanted)
-    documents = _documents(connection, wanted)
-    # What redirects to a resource that itself redirects is an alias of where that one leads.
-    aliases = _aliases(connection, [row.id for row in rows if row.redirect_to is None])
-    mentions, briefs = _mentions(connection, wanted), _briefs(connection, wanted)
-    return [
-        ResourceDescription(
-            resource_id=row.id,
-            url=row.url,
-            versions=tuple(versions[row.id]),
-            document=documents.get(row.id),
-            aliases=tuple(sorted(aliases[row.id])),
-            gone_at=maybe_from_micros(row.gone_at),
-            mentions=tuple(sorted(mentions[row.id], key=str)),
-            briefs=tuple(briefs[row.id]),
-        )
-        for row in rows
-    ]
+class SqlDescriptions:
+    """What the port Knowledge tells the graph."""
 
+    database: Database
 
-def describe_entities(connection: Connection, ids: Iterable[int]) -> list[Entity]:
-    """Return entities as all documents together describe them; those that none mentions have no documents."""
-    wanted = sorted(set(ids))
-    query = select(entity).order_by(entity.c.id)
-    rows = select_in_chunks(connection, wanted, lambda part: query.where(entity.c.id.in_(part)))
-    lemmas: defaultdict[int, list[str]] = defaultdict(list)
-    forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
-    for row in select_in_chunks(connection, wanted, lambda part: forms.where(form.c.entity_id.in_(part))):
-        lemmas[row.entity_id].append(row.text)
-    return [to_entity(row, lemmas[row.id]) for row in rows]
+    def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
+        """Return resources with their versions, documents, aliases, mentions and facets."""
+        wanted = sorted(set(ids))
+        query = select(resource.c.id, resource.c.url, resource.c.redirect_to, resource.c.gone_at)
+        query = query.order_by(resource.c.id)
+        with self.database.reading() as connection:
+            rows = select_in_chunks(connection, wanted, lambda part: query.where(resource.c.id.in_(part)))
+            versions, documents = _versions(connection, wanted), _documents(connection, wanted)
+            # What redirects to a resource that itself redirects is an alias of where that one leads.
+            aliases = _aliases(connection, [row.id for row in rows if row.redirect_to is None])
+            mentions, briefs = _mentions(connection, wanted), _briefs(connection, wanted)
+        return [
+            ResourceDescription(
+                resource_id=row.id,
+                url=row.url,
+                versions=tuple(versions[row.id]),
+                document=documents.get(row.id),
+                aliases=tuple(sorted(aliases[row.id])),
+                gone_at=maybe_from_micros(row.gone_at),
+                mentions=tuple(sorted(mentions[row.id], key=str)),
+                briefs=tuple(briefs[row.id]),
+            )
+            for row in rows
+        ]
+
+    def describe_entities(self, ids: Iterable[int]) -> Sequence[Entity]:
+        """Return entities as all documents together describe them; those that none mentions have no documents."""
+        wanted = sorted(set(ids))
+        query = select(entity).order_by(entity.c.id)
+        forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
+        lemmas: defaultdict[int, list[str]] = defaultdict(list)
+        with self.database.reading() as connection:
+            rows = select_in_chunks(connection, wanted, lambda part: query.where(entity.c.id.in_(part)))
+            for row in select_in_chunks(connection, wanted, lambda part: forms.where(form.c.entity_id.in_(part))):
+                lemmas[row.entity_id].append(row.text)
+        return [to_entity(row, lemmas[row.id]) for row in rows]
 
 
 def to_key(row: Any) -> EntityKey:

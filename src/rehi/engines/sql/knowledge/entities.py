@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert
 from rehi.engines.sql.statements.values import folded, key_of, storable
 from rehi.engines.sql.tables import entity, form, mention
-from rehi.model.entity import Candidate, EntityKey, Form, Identity, LinkedIdentity
+from rehi.model.entity import EntityKey, Form, Identity, LinkedIdentity
 
 NAME, LEMMA = "name", "lemma"
 
@@ -40,13 +40,6 @@ _ADD_DOCUMENTS = {
 }
 _MENTIONS = SelectMany("SELECT reading_id, entity_id, forms FROM mention", "reading_id", "bigint")
 _ENTITY_IDS = SelectMany("SELECT id, key FROM entity", "key", "bytea")
-# Where an entity was merged into another, that other; chains of merges are made short when they are made.
-_CANDIDATES = SelectMany(
-    "SELECT entity.key, goal.id, goal.kind, goal.slug, goal.name FROM entity"
-    " JOIN entity goal ON goal.id = coalesce(entity.merged_into, entity.id)",
-    "entity.key",
-    "bytea",
-)
 _LOCKED = SelectMany("SELECT id, kind, documents FROM entity", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 _FORM_IDS = SelectMany("SELECT id, key FROM form", "key", "bytea")
 _FORMS = SelectMany("SELECT id, entity_id, documents FROM form", "id", "bigint")
@@ -61,15 +54,6 @@ _NAMES = SelectMany(
 def key_bytes(key: EntityKey) -> bytes:
     """Return what stands for an entity's key in the unique index."""
     return key_of(key.kind, key.slug)
-
-
-def find_candidates(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, list[Candidate]]:
-    """Return the entities known under these keys; for one that was merged into another, that other."""
-    by_key = {key_bytes(key): key for key in keys}
-    return {
-        by_key[bytes(row.key)]: [Candidate(row.id, EntityKey(row.kind, row.slug), row.name)]
-        for row in _CANDIDATES.run(connection, sorted(by_key))
-    }
 
 
 def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> None:
@@ -136,13 +120,13 @@ def _ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) ->
     by_key = {key_of(str(row), one.what, one.text, one.given, one.family): (row, one) for row, one in wanted}
     known = _FORM_IDS.run(connection, sorted(by_key))
     missing = sorted(by_key.keys() - {bytes(row.key) for row in known})
-    _INSERT_FORM.run_values(connection, [_form_row(key, *by_key[key]) for key in missing])
+    rows = [
+        (key, row, one.what, one.text, one.given, one.family, folded(one.text))
+        for key, (row, one) in ((key, by_key[key]) for key in missing)
+    ]
+    _INSERT_FORM.run_values(connection, rows)
     made = _FORM_IDS.run(connection, missing)
     return {by_key[bytes(row.key)]: row.id for row in (*known, *made)}
-
-
-def _form_row(key: bytes, entity_id: int, one: Form) -> tuple[Any, ...]:
-    return key, entity_id, one.what, one.text, one.given, one.family, folded(one.text)
 
 
 def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:

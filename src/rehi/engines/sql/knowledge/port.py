@@ -7,21 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+import orjson
+from sqlalchemy import Connection, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.knowledge.descriptions import describe_entities, describe_resources
-from rehi.engines.sql.knowledge.entities import enter_mentions, find_candidates
-from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, parts_of, to_facts
+from rehi.engines.sql.knowledge.descriptions import SqlDescriptions, to_key
+from rehi.engines.sql.knowledge.entities import enter_mentions, key_bytes
+from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, to_facts
 from rehi.engines.sql.knowledge.recording import record_results
-from rehi.engines.sql.outbox.rows import delete_work
-from rehi.engines.sql.statements.bulk import SelectMany
-from rehi.engines.sql.statements.driver import execute_for_each, select_in_chunks
-from rehi.engines.sql.tables import document, file, reading, resource
+from rehi.engines.sql.outbox.port import delete_work
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, select_in_chunks
+from rehi.engines.sql.tables import document, file, part, reading, resource, table_shape
 from rehi.errors import NotFound
+from rehi.model.codec import to_table
 from rehi.model.document import Part, TableShape
-from rehi.model.entity import Candidate, Entity, EntityKey, Form
+from rehi.model.entity import Candidate, EntityKey, Form
 from rehi.model.version import Digest, RecordRef
 from rehi.model.work import (
     Claim,
@@ -30,7 +31,6 @@ from rehi.model.work import (
     ReadingKey,
     ReadResult,
     ReadTask,
-    ResourceDescription,
     ShownReading,
 )
 
@@ -42,10 +42,19 @@ _TASKS = SelectMany(
     "version.id",
     "bigint",
 )
-_SET_STATEMENTS = update(resource).where(resource.c.id == bindparam("row")).values(statements=bindparam("n"))
+# Where an entity was merged into another, that other; chains of merges are made short when they are made.
+_CANDIDATES = SelectMany(
+    "SELECT entity.key, goal.id, goal.kind, goal.slug, goal.name FROM entity"
+    " JOIN entity goal ON goal.id = coalesce(entity.merged_into, entity.id)",
+    "entity.key",
+    "bytea",
+)
+_SET_STATEMENTS = BulkUpdate(
+    resource, {"id": "bigint", "n": "bigint"}, {"statements": "new.n"}, where="resource.id = new.id"
+)
 
 
-class SqlKnowledge:
+class SqlKnowledge(SqlDescriptions):
     """The port Knowledge."""
 
     database: Database
@@ -63,8 +72,9 @@ class SqlKnowledge:
 
     def find_candidates(self, keys: Iterable[EntityKey]) -> Mapping[EntityKey, Sequence[Candidate]]:
         """Return the entities known under these keys; for one that was merged into another, that other."""
-        wanted = set(keys)
-        return self.database.read(lambda connection: find_candidates(connection, wanted))
+        by_key = {key_bytes(key): key for key in keys}
+        rows = self.database.read(lambda connection: _CANDIDATES.run(connection, sorted(by_key)))
+        return {by_key[bytes(row.key)]: [Candidate(row.id, to_key(row), row.name)] for row in rows}
 
     def record_reads(
         self,
@@ -83,13 +93,10 @@ class SqlKnowledge:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
         query = select(*READING_COLUMNS, document.c.version_id).join(document, document.c.reading_id == reading.c.id)
         query = query.outerjoin(file, file.c.id == reading.c.file_id).where(document.c.resource_id == resource_id)
-
-        def work(connection: Connection) -> tuple[Any, Sequence[Any]]:
+        with self.database.reading() as connection:
             row = connection.execute(query).one_or_none()
-            return row, _TASKS.run(connection, [row.version_id]) if row is not None else ()
-
-        row, tasks = self.database.read(work)
-        if not tasks:
+            tasks = _TASKS.run(connection, [row.version_id]) if row is not None else ()
+        if row is None or not tasks:
             raise NotFound(f"document {resource_id} has not been read")
         return ShownReading(to_facts(row), _to_task(Claim("read", row.version_id, ()), tasks[0]))
 
@@ -114,17 +121,17 @@ class SqlKnowledge:
 
     def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
         """Return the parts and the tables of the document that a resource shows."""
-        return self.database.read(lambda connection: parts_of(connection, resource_id))
-
-    def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
-        """Return all that the graph says of resources."""
-        wanted = sorted(set(ids))
-        return self.database.read(lambda connection: describe_resources(connection, wanted))
-
-    def describe_entities(self, ids: Iterable[int]) -> Sequence[Entity]:
-        """Return entities as all documents together describe them; those that none mentions have no documents."""
-        wanted = sorted(set(ids))
-        return self.database.read(lambda connection: describe_entities(connection, wanted))
+        shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
+        parts = select(part).where(part.c.reading_id == shown).order_by(part.c.number)
+        tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
+        with self.database.reading() as connection:
+            return (
+                [
+                    Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
+                    for row in connection.execute(parts)
+                ],
+                [to_table(orjson.loads(data)) for data in connection.execute(tables).scalars()],
+            )
 
     def record_descriptions(
         self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
@@ -169,5 +176,5 @@ def _count_statements(
         additions.add(row.source_id, "statements", statements[row.id] - row.statements)
     for source_id, share in Counter(row.source_id for row in rows).items():
         additions.add(source_id, "seconds:graph", seconds * share / len(rows))
-    execute_for_each(connection, _SET_STATEMENTS, [{"row": row.id, "n": statements[row.id]} for row in changed])
+    _SET_STATEMENTS.run(connection, [(row.id, statements[row.id]) for row in changed])
     additions.write(connection, database)

@@ -7,15 +7,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from rehi.engines.sql.ledger.files import File, keep_files, place_of, to_ref
-from rehi.engines.sql.statements.bulk import SelectMany, Upsert
+from rehi.engines.sql.ledger.bodies import File, keep_files, place_of, to_ref
+from rehi.engines.sql.statements.driver import SelectMany, Upsert
 from rehi.engines.sql.statements.values import folded, storable, to_micros
-from rehi.engines.sql.tables import document, facet, file, part, reading, table_shape, term
-from rehi.model.codec import to_json, to_table
-from rehi.model.document import Part, TableShape
+from rehi.engines.sql.tables import facet, file, part, reading, table_shape, term
+from rehi.model.codec import to_json
 from rehi.model.work import NewReading, ReadingFacts, ReadingKey
 
 _INSERT = Upsert(
@@ -56,20 +54,6 @@ def find_readings(connection: Connection, keys: Collection[ReadingKey]) -> dict[
     rows = _BY_BLOB.run(connection, sorted({key.blob_id for key in keys}))
     known = {ReadingKey(row.blob_id, row.recipe, row.hint): row.id for row in rows}
     return {key: known[key] for key in keys if key in known}
-
-
-def parts_of(connection: Connection, resource_id: int) -> tuple[list[Part], list[TableShape]]:
-    """Return the parts and the tables of the document that a resource shows."""
-    shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
-    parts = connection.execute(select(part).where(part.c.reading_id == shown).order_by(part.c.number))
-    tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
-    return (
-        [
-            Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
-            for row in parts
-        ],
-        [to_table(orjson.loads(data)) for data in connection.execute(tables).scalars()],
-    )
 
 
 def enter_readings(

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
-from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
+from rehi.engines.sql.outbox.port import delete_work, put_owned_work, put_work
 from rehi.engines.sql.sources.findings import FOLLOW, those_followed
-from rehi.engines.sql.statements.bulk import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
-from rehi.engines.sql.statements.driver import execute_for_each
-from rehi.engines.sql.tables import document, resource
+from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
+from rehi.engines.sql.tables import document, outbox, resource
 from rehi.model.entity import Form
 from rehi.model.problem import Stage
 from rehi.model.work import NewReading, ReadResult
@@ -30,7 +29,12 @@ _SHOW = Upsert(
     change=newest(("version_id", "reading_id")),
 )
 _HIDE = BulkDelete(document.c.resource_id)
-_RETRY = text("UPDATE outbox SET attempts = :tried, worker = NULL, claimed_until = 0 WHERE id = :row")
+_RETRY = BulkUpdate(
+    outbox,
+    {"id": "bigint", "tried": "bigint"},
+    {"attempts": "new.tried", "worker": "NULL", "claimed_until": "0"},
+    where="outbox.id = new.id",
+)
 _READ = BulkUpdate(
     resource, {"id": "bigint", "read": "bigint"}, {"read_number": "new.read"}, where="resource.id = new.id"
 )
@@ -67,26 +71,21 @@ def record_results(
     now: datetime,
 ) -> None:
     """Store results whose tasks are still open."""
-    attempts = {row.id: row.attempts for row in _OPEN.run(connection, sorted(_rows_of(results)))}
+    attempts = {
+        row.id: row.attempts
+        for row in _OPEN.run(connection, sorted({row for one in results for row in one.task.claim.ids}))
+    }
     by_claim = {one.task.claim: one for one in reversed(results)}
     still_open = [one for claim, one in by_claim.items() if any(row in attempts for row in claim.ids)]
     tried = [
-        {"row": row, "tried": attempts[row] + 1}
-        for one in still_open
-        if one.retry
-        for row in one.task.claim.ids
-        if row in attempts
+        (row, attempts[row] + 1) for one in still_open if one.retry for row in one.task.claim.ids if row in attempts
     ]
-    execute_for_each(connection, _RETRY, tried)
+    _RETRY.run(connection, tried)
     done = [one for one in still_open if not one.retry]
     additions = Additions()
     _store(connection, done, choose_name, worker, now, additions)
     delete_work(connection, [row for one in done for row in one.task.claim.ids])
     additions.write(connection, database)
-
-
-def _rows_of(results: Iterable[ReadResult]) -> set[int]:
-    return {row for one in results for row in one.task.claim.ids}
 
 
 def _store(

@@ -1,21 +1,27 @@
-"""Bodies: blobs by digest, and the versions that point to them."""
+"""Bodies: the files of the archive, the blobs in them by digest, and the versions that point to these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
-from rehi.engines.sql.ledger.files import File, place_of
-from rehi.engines.sql.outbox.rows import put_owned_work
-from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany, Upsert
-from rehi.engines.sql.statements.values import from_micros, storable, to_micros
+from rehi.engines.sql.outbox.port import put_owned_work
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, larger
+from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import blob, file, version
 from rehi.model.resource import NewVersion
 from rehi.model.version import Digest, RecordRef, Version
 
+_ENTER_FILE = Upsert(
+    file,
+    ("key", "name", "known_end", "owner"),
+    unique=("key",),
+    change={"known_end": larger(file, "known_end")},
+    returning=("id", "name", "owner"),
+)
 _ENTER_BLOB = Upsert(
     blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",), returning=("id", "digest", "file_id")
 )
@@ -149,3 +155,39 @@ def to_version(row: Any) -> Version:
         body=RecordRef(row.body_file, row.body_offset, row.body_length),
         dropped=row.dropped_at is not None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that the catalogue knows."""
+
+    id: int
+    owner: str  # in whose folder it lies
+
+
+def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owner: str = "") -> dict[str, File]:
+    """Enter the files in which records lie, and return them by name; the furthest end in each is remembered.
+
+    Files that are new were written by the one who tells of them first.
+    """
+    ends: dict[str, int] = {}
+    for ref in refs:
+        if ref is not None:
+            ends[ref.file] = max(ref.end, ends.get(ref.file, 0))
+    rows = [
+        {"key": key_of(name), "name": name, "known_end": last, "owner": storable(owner)} for name, last in ends.items()
+    ]
+    entered = _ENTER_FILE.run(connection, sorted(rows, key=lambda row: row["key"]))
+    return {row.name: File(row.id, row.owner) for row in entered}
+
+
+def place_of(ref: RecordRef | None, files: Mapping[str, File]) -> tuple[int | None, int | None, int | None]:
+    """Return a record's place as the columns file_id, offset and length."""
+    return (None, None, None) if ref is None else (files[ref.file].id, ref.offset, ref.length)
+
+
+def to_ref(name: str | None, offset: int | None, length: int | None) -> RecordRef | None:
+    """Return columns as a record's place, if there is one."""
+    if name is None or offset is None or length is None:
+        return None
+    return RecordRef(name, offset, length)

@@ -15,8 +15,7 @@ from sqlalchemy import Connection, Select, func, select
 
 from rehi.engines.sql.index.tally import HOUSE, Additions, counts_of
 from rehi.engines.sql.ledger.bodies import Blob
-from rehi.engines.sql.statements.bulk import Upsert
-from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import storable
 from rehi.engines.sql.tables import blob, holding, host, resource, version
 from rehi.model.holdings import Holding, Holdings

@@ -14,8 +14,7 @@ from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.ledger.bodies import select_versions, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
-from rehi.engines.sql.statements.bulk import SelectMany
-from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.driver import SelectMany, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
@@ -69,7 +68,8 @@ class SqlLedger:
     def known_files(self) -> Sequence[KnownFile]:
         """Return the files in which records lie, derived ones too, in the order of their names."""
         query = select(files.c.name, files.c.known_end, files.c.owner).order_by(files.c.name)
-        return [KnownFile(*row) for row in self._rows(query)]
+        with self.database.reading() as connection:
+            return [KnownFile(*row) for row in connection.execute(query)]
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""

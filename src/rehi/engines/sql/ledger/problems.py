@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select
 
-from rehi.engines.sql.statements.bulk import BulkDelete, Upsert, larger, newest
-from rehi.engines.sql.statements.driver import chunks
+from rehi.engines.sql.statements.driver import BulkDelete, Upsert, chunks, larger, newest
 from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import problem
 from rehi.model.listing import Page

@@ -1,4 +1,4 @@
-"""The port Outbox on SQL."""
+"""The outbox: work that a transaction puts there, claimed by whoever does it, and taken out when it is done."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.outbox.rows import delete_work, put_owned_work, put_work
-from rehi.engines.sql.statements.bulk import BulkUpdate
-from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, Upsert, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import span, storable, to_micros
 from rehi.engines.sql.tables import blob, file, outbox, version
 from rehi.errors import EngineError
 from rehi.model.work import Claim
 
+_INSERT = Upsert(outbox, ("kind", "subject", "owner"))
+_DELETE = BulkDelete(outbox.c.id)
 READ = "read"  # its subjects are versions, whose bytes may lie in one worker's folder
 _CLAIM = BulkUpdate(
     outbox,
@@ -91,11 +91,9 @@ class SqlOutbox:
             _CLAIM.run(connection, [(row, worker, until) for claim in claims for row in claim.ids])
             return claims
 
-        def nothing(connection: Connection) -> bool:
-            return all(connection.execute(query.limit(1)).first() is None for query in queries)
-
-        if self.database.read(nothing):
-            return []  # without waiting for those who write
+        with self.database.reading() as connection:
+            if all(connection.execute(query.limit(1)).first() is None for query in queries):
+                return []  # without waiting for those who write
         # A power cut takes back at most what was claimed, and what was claimed can be claimed again.
         return self.database.write(work, lasting=False)
 
@@ -186,3 +184,18 @@ def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) 
         if (rows_of := waiting[kind, subject])
         and all(row.claimed_until <= at or (mine and row.worker == mine) for row in rows_of)
     ]
+
+
+def put_work(connection: Connection, kind: str, subjects: Iterable[int]) -> None:
+    """Put work there that every worker can do. Always as new rows: somebody may be busy with what was there before."""
+    _INSERT.run_values(connection, [(kind, subject, "") for subject in sorted(subjects)])
+
+
+def put_owned_work(connection: Connection, kind: str, owners: Iterable[tuple[int, str]]) -> None:
+    """Put work there that is best done where its bytes lie: subjects with the workers in whose folders that is."""
+    _INSERT.run_values(connection, [(kind, subject, owner) for subject, owner in owners])
+
+
+def delete_work(connection: Connection, ids: Iterable[int]) -> None:
+    """Take rows out: the work is done."""
+    _DELETE.run(connection, sorted(ids))

@@ -11,11 +11,10 @@ from sqlalchemy import Connection, func, select, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.ledger.files import keep_files
+from rehi.engines.sql.ledger.bodies import keep_files
 from rehi.engines.sql.ledger.holdings import count_bodies
 from rehi.engines.sql.sources.findings import has_source, resources_of
-from rehi.engines.sql.statements.bulk import BulkUpdate, SelectMany
-from rehi.engines.sql.statements.driver import chunks, select_in_chunks
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import blob, outbox, problem, resource, source, version
 from rehi.engines.sql.tables import file as files

@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select, text
 
-from rehi.engines.sql.statements.bulk import SelectMany, Upsert
-from rehi.engines.sql.statements.driver import execute_many, fetch_all
+from rehi.engines.sql.statements.driver import SelectMany, Upsert, execute_many, fetch_all
 from rehi.engines.sql.tables import finding, resource
 
 FOLLOW = "follow"  # the kind of work whose subjects are resources that were read, and whose links may be followed

@@ -10,16 +10,15 @@ from typing import Any
 from sqlalchemy import Connection, Select, Update, select, text, update
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.dialects.dialect import NewResource
+from rehi.engines.sql.dialects.dialect import NewUrls
 from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
-from rehi.engines.sql.outbox.rows import delete_work, put_owned_work
+from rehi.engines.sql.outbox.port import delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
-from rehi.engines.sql.statements.bulk import Upsert
-from rehi.engines.sql.statements.driver import select_in_chunks
+from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import (
     HEAD,
     from_micros,
@@ -106,12 +105,11 @@ class SqlSources:
         now: datetime,
     ) -> int:
         """Store a batch of findings with the new cursor and the counts to add, and return how many resources are new."""
-        due = to_micros(now)
         hosts: dict[str, int] = {}
 
         def work(connection: Connection) -> int:
             hosts.clear()  # what an attempt that was rolled back had made
-            new = self._enter(connection, source.id, findings, due, hosts) if findings else 0
+            new = self._enter(connection, source, findings, to_micros(now), hosts) if findings else 0
             keep_problems(connection, problems)
             connection.execute(_change(source.id, cursor=cursor, share=float(share)))
             additions = Additions()
@@ -126,7 +124,7 @@ class SqlSources:
         return new
 
     def _enter(
-        self, connection: Connection, source_id: int, findings: Sequence[Finding], due: int, hosts: dict[str, int]
+        self, connection: Connection, source: Source, findings: Sequence[Finding], at: int, hosts: dict[str, int]
     ) -> int:
         """Enter URLs in their order, so that each page of the index is touched once: a third of the time."""
         ordered = sorted({one.url for one in findings})
@@ -136,13 +134,17 @@ class SqlSources:
         here = set(origins)
         hosts.update((origin, known[origin]) for origin in here if origin in known)
         hosts.update(ensure_hosts(connection, here - hosts.keys()))
-        rows: list[NewResource] = [
-            (hosts[origin], url, "" if len(url) <= HEAD else tail_of(url), source_id, due, 0)
-            for origin, url in zip(origins, ordered, strict=True)
-        ]
-        new = self.database.dialect.insert_findings(connection, rows, at=due, claims=claims)
+        urls = NewUrls(
+            host_ids=[hosts[origin] for origin in origins],
+            urls=ordered,
+            tails=["" if len(url) <= HEAD else tail_of(url) for url in ordered],
+        )
+        since = at if source.began_at is None else to_micros(source.began_at)
+        new = self.database.dialect.insert_findings(
+            connection, urls, source_id=source.id, at=at, since=since, claims=claims
+        )
         if new:
-            wake_together(connection, hosts.values(), due)
+            wake_together(connection, hosts.values(), at)
         return new
 
     def follow_links(self, origins: Mapping[int, Sequence[Finding]], *, source_id: int, now: datetime) -> int:
@@ -207,9 +209,6 @@ class SqlSources:
     def wake_sources(self) -> int:
         """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
 
-        def nothing(connection: Connection) -> bool:
-            return connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None
-
         def work(connection: Connection) -> int:
             ready = connection.execute(_READY.with_for_update(of=table, skip_locked=True)).all()
             for row in ready:
@@ -217,7 +216,10 @@ class SqlSources:
             put_owned_work(connection, DISCOVER, [(row.id, row.worker or row.owner or "") for row in ready])
             return len(ready)
 
-        return 0 if self.database.read(nothing) else self.database.write(work)
+        with self.database.reading() as connection:
+            if connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None:
+                return 0
+        return self.database.write(work)
 
     def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
         """Say when the source's resources are to be visited again, and how much they matter; NotFound if there is none."""
@@ -242,13 +244,10 @@ class SqlSources:
 
     def sources(self) -> Sequence[Source]:
         """All sources, the newest first."""
-
-        def work(connection: Connection) -> Sequence[Source]:
+        with self.database.reading() as connection:
             rows = connection.execute(_SOURCES.order_by(table.c.added_at.desc(), table.c.id.desc())).all()
             counts = counts_of(connection, [row.id for row in rows])
-            return [_to_source(row, counts[row.id]) for row in rows]
-
-        return self.database.read(work)
+        return [_to_source(row, counts[row.id]) for row in rows]
 
     def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
         """What each of its sources says of a resource, the first one first."""

@@ -1,20 +1,29 @@
-"""The driver: statements that go straight to it, past SQLAlchemy, and values in the portions that it takes.
+"""Statements written once and run for many rows through the driver: SelectMany, Upsert, BulkUpdate, BulkDelete.
 
-For those that are written once and run for every batch. SQLAlchemy spends some 50 µs on each statement and 1 µs on each
-value that is looked up in a row, which was half of the time of a batch of visits.
+SQLite and PostgreSQL understand almost the same words. PostgreSQL gets arrays: one text for any number of rows, which the
+driver need not parse nor the server plan again. SQLAlchemy spends some 50 µs on each statement and 1 µs on each value that
+is looked up in a row: through it, SQLite recorded 2,600 visits per second of CPU, so 4,400.
 """
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Column, Connection, Table
+
+from rehi.engines.sql.tables.columns import kind_of
 
 R = TypeVar("R")
 
+_KEEP: Mapping[str, str] = {}  # rows that are there stay as they are
+_NEW = re.compile(r"\bnew\.(\w+)")
+_ROWS = 1000  # in one INSERT; SQLite allows 32,766 values, and no table has more than 16 columns
+_UPDATED = 5000  # rows in one UPDATE
 _CHUNK = 2000  # values in one IN list; SQLite allows 32,766
 _NUMBERS = frozenset(("bigint", "float8", "integer", "smallint"))
 
@@ -70,27 +79,138 @@ def select_in_chunks(connection: Connection, values: Iterable[R], query: Callabl
     return rows
 
 
-# By database and statement, which is kept so that its id is not given to another.
-_ready: dict[tuple[str, int], tuple[Any, str, Callable[[dict[str, Any]], Any]]] = {}
+class SelectMany:
+    """SELECT … WHERE ``column`` is one of some values; ``lock`` says how PostgreSQL locks the rows, if at all.
 
-
-def execute_for_each(connection: Connection, statement: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Run a statement of a module for each row, if there are any; PostgreSQL gets them in one round trip.
-
-    Compiled once and handed to the driver, as upserts are.
+    Written once and handed to the driver, as upserts are.
     """
-    if not rows:
-        return
-    name = connection.dialect.name, id(statement)
-    if name not in _ready:
-        compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
-        _ready[name] = statement, str(compiled), _values_for(compiled.positiontup)
-    _, sql, values = _ready[name]
-    execute_many(connection, sql, [values(row) for row in rows])
+
+    def __init__(self, start: str, column: str, kind: str, *, order: str = "", lock: str = "") -> None:
+        self._start = f"{start} WHERE {column}"
+        self._kind = kind
+        self._end = f" ORDER BY {order}" if order else ""
+        self._by_array = f"{start} WHERE {column} = ANY(%s::{kind}[]){self._end}{' ' if lock else ''}{lock}"
+
+    def run(self, connection: Connection, values: Iterable[Any]) -> list[Any]:
+        """Return the rows of these values, read chunk by chunk."""
+        rows: list[Any] = []
+        for part in chunks(values):
+            if connection.dialect.name == "sqlite":
+                # Few lengths, so that SQLite keeps the statement compiled: the last value fills the rest.
+                part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
+                sql = f"{self._start} IN ({', '.join('?' * len(part))}){self._end}"
+                rows += fetch_all(connection, sql, tuple(part), name=self._by_array)
+            else:
+                rows += fetch_all(connection, self._by_array, (array_of(part, self._kind),))
+        return rows
 
 
-def _values_for(order: Sequence[str] | None) -> Callable[[dict[str, Any]], Any]:
-    if order is None:
-        return dict  # the driver takes values by name
-    names = tuple(order)
-    return lambda row: tuple([row[name] for name in names])
+class Upsert:
+    """INSERT for a table's columns; where ``unique`` ones are there already, ``change`` says how, ``new`` being the row."""
+
+    def __init__(
+        self,
+        table: Table,
+        columns: Sequence[str],
+        *,
+        unique: Sequence[str] = (),
+        change: Mapping[str, str] = _KEEP,
+        returning: Sequence[str] = (),
+    ) -> None:
+        names = ", ".join(f'"{name}"' for name in columns)
+        self._start = f"INSERT INTO {table.name} ({names})"
+        self._columns = tuple(columns)
+        self._one = f"({', '.join('?' * len(columns))})"
+        self._end = f" ON CONFLICT ({', '.join(unique)}) DO " if unique else ""
+        if unique and change:
+            changes = [f'"{name}" = {value.replace("new.", "excluded.")}' for name, value in change.items()]
+            self._end += f"UPDATE SET {', '.join(changes)}"
+        elif unique:
+            self._end += "NOTHING"
+        self._returning = f" RETURNING {', '.join(returning)}" if returning else ""
+        self._kinds = tuple(kind_of(table.c[name]) for name in columns)
+        arrays = ", ".join(f"%s::{kind}[]" for kind in self._kinds)
+        self._from_arrays = f"{self._start} SELECT * FROM unnest({arrays}){self._end}{self._returning}"  # noqa: S608
+
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Enter rows, no two of them the same by ``unique``; the columns that were asked to be returned."""
+        if len(self._columns) == 1:
+            return self.run_values(connection, [(row[self._columns[0]],) for row in rows])
+        return self.run_values(connection, list(map(itemgetter(*self._columns), rows)))
+
+    def run_values(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Enter rows that are tuples of values in the order of the columns."""
+        if connection.dialect.name == "sqlite":
+            return self._run_on_sqlite(connection, rows)
+        returned: list[Any] = []
+        for part in chunks(rows, _ROWS):
+            if self._returning:
+                returned += fetch_all(connection, self._from_arrays, arrays_of(part, self._kinds))
+            else:
+                execute(connection, self._from_arrays, arrays_of(part, self._kinds))
+        return returned
+
+    def _run_on_sqlite(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        if not self._returning:
+            if rows:
+                execute_many(connection, f"{self._start} VALUES {self._one}{self._end}", rows)
+            return []
+        returned: list[Any] = []
+        for part in chunks(rows, _ROWS):
+            sql = f"{self._start} VALUES {', '.join([self._one] * len(part))}{self._end}{self._returning}"
+            returned += fetch_all(connection, sql, tuple(chain.from_iterable(part)), name=self._from_arrays)
+        return returned
+
+
+def newest(columns: Sequence[str]) -> dict[str, str]:
+    """Return changes by which the new row's columns win."""
+    return {name: f'new."{name}"' for name in columns}
+
+
+def larger(table: Table, column: str) -> str:
+    """Return an expression for the larger of the old and the new value."""
+    return f"CASE WHEN new.{column} > {table.name}.{column} THEN new.{column} ELSE {table.name}.{column} END"
+
+
+class BulkUpdate:
+    """UPDATE for many rows; ``columns`` are the types of what is given, which expressions call ``new.name``.
+
+    PostgreSQL gets all rows in one statement as arrays, SQLite one after the other.
+    """
+
+    def __init__(self, table: Table, columns: Mapping[str, str], change: Mapping[str, str], *, where: str) -> None:
+        self._kinds = tuple(columns.values())
+        changes = ", ".join(f'"{name}" = {value}' for name, value in change.items())
+        start = f"UPDATE {table.name} SET {changes}"  # noqa: S608
+        places = {name: f"?{place}" for place, name in enumerate(columns, 1)}
+        self._by_row = _NEW.sub(lambda match: places[match[1]], f"{start} WHERE {where}")
+        names = ", ".join(f'"{name}"' for name in columns)
+        arrays = ", ".join(f"%s::{kind}[]" for kind in self._kinds)
+        self._together = f"{start} FROM unnest({arrays}) AS new({names}) WHERE {where}"
+
+    def run(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Change rows, no two of them the same; each is a tuple of values in the order of the columns."""
+        if connection.dialect.name == "sqlite":
+            if rows:
+                execute_many(connection, self._by_row, rows)
+            return
+        for part in chunks(rows, _UPDATED):
+            execute(connection, self._together, arrays_of(part, self._kinds))
+
+
+class BulkDelete:
+    """DELETE where ``column`` is one of some values; written once and handed to the driver, as upserts are."""
+
+    def __init__(self, column: Column[Any]) -> None:
+        self._kind = kind_of(column)
+        start = f"DELETE FROM {column.table.name} WHERE {column.name} = "  # noqa: S608
+        self._by_row = start + "?"
+        self._by_array = f"{start}ANY(%s::{self._kind}[])"
+
+    def run(self, connection: Connection, values: Iterable[Any]) -> None:
+        """Delete the rows of these values, if there are any."""
+        for part in chunks(values):
+            if connection.dialect.name == "sqlite":
+                execute_many(connection, self._by_row, [(value,) for value in part])
+            else:
+                execute(connection, self._by_array, (array_of(part, self._kind),))

@@ -1,4 +1,4 @@
-"""The port Workers on SQL."""
+"""Workers: who they are, who owns the embedded graph, and the updates to which each adds its share."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.outbox.port import READ
-from rehi.engines.sql.statements.bulk import Upsert, newest
+from rehi.engines.sql.statements.driver import Upsert, newest
 from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
-from rehi.engines.sql.tables import host, outbox, ownership
+from rehi.engines.sql.tables import host, outbox, ownership, update_round, update_share
 from rehi.engines.sql.tables import worker as table
-from rehi.engines.sql.workers.updates import begin_update, end_update, list_updates, spend_time
+from rehi.errors import NotFound
 from rehi.model.listing import Page
-from rehi.model.update import Update, UpdateKind, UpdateState
+from rehi.model.update import COUNTS, Update, UpdateKind, UpdateState
 from rehi.model.worker import Worker
 
+_SECONDS = "seconds:"
+_RUNNING = UpdateState.RUNNING.value
+_UNIQUE = ("update_id", "worker", "what")
+_ADD = Upsert(update_share, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "update_share.n + new.n"})
 GRAPH = "graph"
 _COLUMNS = ("machine", "process", "version", "address", "archive", "graph", "started_at", "seen_at", "ended_at")
 _SIGN = Upsert(table, ("name", *_COLUMNS), unique=("name",), change=newest(_COLUMNS))
@@ -78,7 +82,17 @@ class SqlWorkers:
 
     def begin_update(self, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
         """Open a row, and return it; those that this worker left open are closed as stopped."""
-        return self.database.write(lambda c: begin_update(c, kind, worker=worker, due=due, now=now))
+        who, at = storable(worker), to_micros(now)
+        left = update(update_round).where(update_round.c.worker == who, update_round.c.state == _RUNNING)
+        row = {"kind": kind.value, "state": _RUNNING, "worker": who, "started_at": at, "due": due}
+        entered = insert(update_round).values(row).returning(update_round.c.id)
+
+        def work(connection: Connection) -> Update:
+            connection.execute(left.values(state=UpdateState.STOPPED.value, ended_at=at))
+            update_id = connection.execute(entered).scalar_one()
+            return _find(connection, select(update_round).where(update_round.c.id == update_id))[0]
+
+        return self.database.write(work)
 
     def change_update(
         self,
@@ -90,18 +104,27 @@ class SqlWorkers:
         now: datetime,
     ) -> None:
         """Add time that a worker has spent by stage, and close the row with a state, if one is given; the first one holds."""
+        spent = {f"{_SECONDS}{storable(stage)}": n for stage, n in (seconds or {}).items()}
+        closed = update(update_round).where(update_round.c.id == update_id, update_round.c.state == _RUNNING)
+        known = select(update_round.c.id).where(update_round.c.id == update_id)
 
         def work(connection: Connection) -> None:
-            if seconds:
-                spend_time(connection, update_id, worker, seconds)
-            if state is not None:
-                end_update(connection, update_id, state, now=now)
+            add_to_share(connection, update_id, worker, spent)
+            if state is None:
+                return
+            ended = connection.execute(closed.values(state=state.value, ended_at=to_micros(now))).rowcount
+            if not ended and connection.execute(known).first() is None:
+                raise NotFound(f"there is no update {update_id}")
 
         self.database.write(work)
 
     def updates(self, page: Page, *, running: bool = False) -> tuple[Sequence[Update], int]:
         """Return updates, all or those that run, the newest first, and how many there are in all."""
-        return self.database.read(lambda connection: list_updates(connection, page, running=running))
+        which = [update_round.c.state == _RUNNING] if running else []
+        rows = select(update_round).where(*which).order_by(update_round.c.id.desc())
+        rows = rows.limit(page.limit).offset(page.offset)
+        total = select(func.count()).select_from(update_round).where(*which)
+        return self.database.read(lambda c: (_find(c, rows), c.execute(total).scalar_one()))
 
 
 def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_graph: bool) -> Worker:
@@ -120,4 +143,37 @@ def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_
         hosts=hosts,
         claims=claims,
         waiting=waiting,
+    )
+
+
+def add_to_share(connection: Connection, update_id: int, worker: str, numbers: Mapping[str, float]) -> None:
+    """Add to what a worker did for an update."""
+    who = storable(worker)
+    rows = [{"update_id": update_id, "worker": who, "what": what, "n": float(n)} for what, n in sorted(numbers.items())]
+    _ADD.run(connection, rows)
+
+
+def _find(connection: Connection, query: Any) -> list[Update]:
+    rows = connection.execute(query).all()
+    shares: defaultdict[int, list[Any]] = defaultdict(list)
+    which = select(update_share).where(update_share.c.update_id.in_([row.id for row in rows]))
+    for share in connection.execute(which) if rows else ():
+        shares[share.update_id].append(share)
+    return [_to_update(row, shares[row.id]) for row in rows]
+
+
+def _to_update(row: Any, shares: Sequence[Any]) -> Update:
+    sums: defaultdict[str, float] = defaultdict(float)
+    for share in shares:
+        sums[share.what] += share.n
+    return Update(
+        id=row.id,
+        kind=UpdateKind(row.kind),
+        state=UpdateState(row.state),
+        started_at=from_micros(row.started_at),
+        ended_at=maybe_from_micros(row.ended_at),
+        due=row.due,
+        workers=len({share.worker for share in shares if share.n}),
+        counts={what: int(sums[what]) for what in COUNTS},
+        seconds={what.removeprefix(_SECONDS): n for what, n in sorted(sums.items()) if what.startswith(_SECONDS)},
     )

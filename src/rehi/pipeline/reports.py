@@ -1,13 +1,19 @@
-"""Rounds: the row of the table of updates for which this worker's visits count."""
+"""Reports: what a worker tells those who look after it: that it lives, and for which update its visits count."""
 
 from __future__ import annotations
 
+import os
+import socket
 from collections import defaultdict
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from rehi import __version__
 from rehi.model.update import RUNNING, Update, UpdateKind, UpdateState, open_update
+from rehi.model.worker import Worker
 from rehi.pipeline.rooms import Progress, Rooms
 
+SIGN_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 _WRITE_SECONDS = 10.0
 _WHOLE = (UpdateKind.ORDERED, UpdateKind.SCHEDULED)  # which end when everything has been visited
@@ -100,3 +106,35 @@ class Rounds:
 def _is_current(update: Update, now: datetime) -> bool:
     """Whether it is no day's row, or this day's."""
     return update.kind is not UpdateKind.DAY or update.started_at.date() == now.date()
+
+
+class Presence:
+    """What this worker says of itself, now and then."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        now = rooms.clock()
+        self._worker = Worker(
+            name=rooms.worker,
+            machine=socket.gethostname(),
+            process=os.getpid(),
+            version=__version__,
+            archive=rooms.settings.archive.uri or str(rooms.settings.data.resolve() / "archive"),
+            graph=rooms.settings.graph_uri,
+            started_at=now,
+            seen_at=now,
+        )
+        self._sign_at = now
+
+    def sign(self) -> bool:
+        """Say that it lives; the catalogue's work is not changed by it."""
+        now = self._rooms.clock()
+        if now >= self._sign_at:
+            self._sign_at = now + timedelta(seconds=SIGN_SECONDS)
+            self._rooms.catalogue.sign(replace(self._worker, seen_at=now))
+        return False
+
+    def leave(self) -> None:
+        """Say that it has stopped."""
+        now = self._rooms.clock()
+        self._rooms.catalogue.sign(replace(self._worker, seen_at=now, ended_at=now))

@@ -1,4 +1,4 @@
-"""A body on its way in: decoded, counted, hashed and spooled as it streams."""
+"""An answer on its way in: its head, read line by line, and its body, decoded, counted, hashed and spooled as it streams."""
 
 from __future__ import annotations
 
@@ -8,13 +8,61 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from rehi.errors import TooLarge
+from rehi.errors import BadAnswer, TooLarge
 from rehi.fetch.checksum import Checksums
 from rehi.fetch.coding import Decoder, decoders_for
+from rehi.model.http import Headers, parse_headers
 from rehi.model.version import Digest
-from rehi.model.visit import Headers
 
+# Of all lines of an answer together, interim answers and trailers included; each counts for as much as it costs, so that
+# neither a thousand short lines nor half a megabyte of long ones get through.
+_ROOM = 524_288  # bytes
+_PER_LINE = 512
 IN_MEMORY = 1_000_000  # bytes; what is larger goes to a temporary file, which has no name and so is never left behind
+
+
+class Head:
+    """Collects the header lines that libcurl hands over; interim answers (1xx) and trailers are passed over."""
+
+    __slots__ = ("_lines", "_room", "complete", "headers", "http_version", "reason", "status")
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.reason = ""  # the status line's phrase
+        self.http_version = ""  # as in "1.1"
+        self.headers: Headers = ()
+        self.complete = False  # the headers of the final answer have ended
+        self._lines: list[bytes] = []
+        self._room = _ROOM
+
+    def add(self, line: bytes) -> bool:
+        """Add a line; return whether it ended the headers of the final answer. BadAnswer if it can't be a header line."""
+        self._room -= len(line) + _PER_LINE
+        if self._room < 0:
+            raise BadAnswer("the headers of the answer do not end")
+        if self.complete:
+            return False
+        if line != b"\r\n" and line != b"\n":
+            self._lines.append(line)
+            return False
+        self._end()
+        return self.complete
+
+    def _end(self) -> None:
+        text = b"".join(self._lines).decode("latin-1")
+        first, *lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+        self._lines = []
+        words = first.split(None, 2)
+        if len(words) < 2 or not words[1].isdecimal():
+            raise BadAnswer("the answer has no status")
+        self.status = int(words[1][:3])
+        self.http_version = words[0].removeprefix("HTTP/")
+        self.reason = words[2].strip() if len(words) > 2 else ""
+        if self.status == 101:
+            raise BadAnswer("the answer changes to a protocol that nobody asked for")
+        if self.status >= 200:
+            self.headers = parse_headers(lines)
+            self.complete = True
 
 
 class IncomingBody:
@@ -58,21 +106,17 @@ class IncomingBody:
 
     def finish(self) -> tuple[BinaryIO, int, Digest]:
         """Return the whole body from its start, its size and its digest."""
-        if not self.cut:
-            self._end()
+        for place, decoder in enumerate(() if self.cut else self._decoders):
+            for piece in decoder.finish():
+                self._pass(piece, self._decoders[place + 1 :])
+        if self._checksums is not None and not self.cut:
+            self._checksums.check()
         self._file.seek(0)
         return self._file, self.size, Digest(f"sha256:{self._hash.hexdigest()}")
 
     def close(self) -> None:
         """Let go of the bytes."""
         self._file.close()
-
-    def _end(self) -> None:
-        for place, decoder in enumerate(self._decoders):
-            for piece in decoder.finish():
-                self._pass(piece, self._decoders[place + 1 :])
-        if self._checksums is not None and not self.cut:
-            self._checksums.check()
 
     def _pass(self, data: bytes, decoders: tuple[Decoder, ...]) -> None:
         if not decoders:
