@@ -22,6 +22,7 @@ from rehi.ports import GraphChange, QueryAnswer, QueryLimits
 _IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
 _PIECE = 1 << 16
 _SHORT_SECONDS = 0.15  # of processor time, after which a query counts as one that takes long
+_SHORT_PER_PLACE = 4  # a look-up shares the processors with others rather than wait for them
 _WAITING_PER_PLACE = 4
 _CLOSE_SECONDS = 5.0
 
@@ -54,8 +55,8 @@ class OxigraphReaders:
     An answer is complete before its first byte is given out. So a query that runs into a limit ends in an error and
     never in half an answer, and a client that takes an answer slowly keeps no process busy.
 
-    Every query begins as a short one, in one of ``workers`` places. One that is not answered after a moment leaves its
-    place to the next: it goes on as a long one, if one of as many places for these is free, and otherwise begins again
+    Every query begins as a short one, for which there are some places. One that is not answered after a moment leaves its
+    place to the next: it goes on as a long one, if one of ``workers`` places for these is free, and otherwise begins again
     when one is. So look-ups are answered beside whatever takes long.
     """
 
@@ -68,7 +69,7 @@ class OxigraphReaders:
         self._closed = False
         self._live: set[ReaderProcess] = set()
         self._idle: deque[ReaderProcess] = deque()  # the warmest last
-        self._short = BoundedSemaphore(workers)
+        self._short = BoundedSemaphore(workers * _SHORT_PER_PLACE)
         self._long = BoundedSemaphore(workers)
         self._waiting = BoundedSemaphore(workers * _WAITING_PER_PLACE)  # long queries without a place
 
@@ -97,7 +98,7 @@ class OxigraphReaders:
 
     def _answer(self, text: str, media_type: str, limits: QueryLimits, file: IO[bytes]) -> float:
         if not self._short.acquire(timeout=limits.seconds):
-            raise Busy(f"all {self._workers} places for queries were taken for {limits.seconds:g} s")
+            raise Busy(f"all places for queries were taken for {limits.seconds:g} s")
         place, deadline = self._short, monotonic() + limits.seconds
         reader: ReaderProcess | None = None
 
