@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from html import unescape
+from html import escape, unescape
 from itertools import islice
 from typing import Any
 
@@ -42,13 +42,53 @@ _TOLD = {
     "article:published_time": "date", "article:modified_time": "modified", "last-modified": "modified",
 }  # fmt: skip
 
-# The parser's and the extractor's time grow with the square of these: 0.7 s at this depth, 2 min at 100,000;
-# 2 s at this many tags, 22 s at four times as many.
+# The parser's time grows with the square of the depth: 0.7 s at this depth, 2 min at 100,000. The extractor's grows with the
+# square of the number of tags, so larger pages are given to it piece by piece: 40,000 paragraphs took 3 to 12 s at once.
 MAX_DEPTH = 4_000
 MAX_TAGS = 100_000
+_TAGS_AT_ONCE = 8_000
+_SHORTEST_TAG = 3  # characters
+_MAX_DESCENT = 12  # levels down to which a page is taken apart; what is still too large there is read flat
+_KEPT_ATTRIBUTES = ("class", "id", "role")  # by which the extractor tells menus from main parts
 
-_NESTING = re.compile(
-    r"<(/?)(?:div|span|ul|ol|dl|table|section|article|blockquote|center|form|nav|main)\b", re.IGNORECASE
+_NESTING = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*+)[\s/>]")
+# Elements without content, and those that the next of their kind ends: of these a thousand in a row are no depth.
+_NEVER_DEEP = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+        "p",
+        "li",
+        "dt",
+        "dd",
+        "tr",
+        "td",
+        "th",
+        "thead",
+        "tbody",
+        "tfoot",
+        "option",
+        "optgroup",
+        "rp",
+        "rt",
+        "colgroup",
+        "caption",
+        "html",
+        "head",
+        "body",
+    ]
 )
 _LONG_TAG = 5_000  # characters; one with too many attributes is twice as long
 _MANY_ATTRIBUTES = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){5000}")  # possessive: runs of blanks would cost 2^n
@@ -115,20 +155,61 @@ def _survey(tree: Any) -> Nodes:
 
 def _text(tree: Any, nodes: Nodes, source: int) -> str:
     """Return the main part, or all if there is too little of it; no text exceeds ``source``, the length of the markup."""
-    from resiliparse.extract.html2text import extract_plain_text
-
     if tree.body is None:
         return ""
     _part_cells(tree, nodes["td"])
     _keep_lists(tree, nodes["ul"])
-    main = extract_plain_text(tree, main_content=True, links=False, list_bullets=False, alt_texts=True)
+    pieces = [tree] if source < _TAGS_AT_ONCE * _SHORTEST_TAG else _take_apart(tree.body)
+    main = _words(pieces, main_content=True)
     # The whole need not be extracted to be sure.
     share = len(main) / (_LEAST_SHARE * 2)
     if len(main) >= _LEAST_MAIN and (share >= source or share >= len(tree.body.text)):
         return part_lines(main)
-    whole = extract_plain_text(tree, main_content=False, links=False, list_bullets=False, alt_texts=True)
+    whole = _words(pieces, main_content=False)
     enough = len(main) >= _LEAST_MAIN and len(main) >= len(whole) * _LEAST_SHARE
     return part_lines(main if enough else whole)
+
+
+def _words(pieces: Sequence[Any], *, main_content: bool) -> str:
+    """Return the text of a tree, or of the pieces of one."""
+    from resiliparse.extract.html2text import extract_plain_text
+
+    texts = (
+        extract_plain_text(piece, main_content=main_content, links=False, list_bullets=False, alt_texts=True)
+        for piece in pieces
+    )
+    return "\n".join(text for text in texts if text)
+
+
+def _take_apart(node: Any, around: str = "", level: int = 0) -> list[str]:
+    """Return an element's markup in pieces of a size that the extractor takes well, each inside the same elements."""
+    markup = node.html
+    if markup.count("<") <= _TAGS_AT_ONCE:
+        return [around + markup]
+    if level == _MAX_DESCENT:
+        return [escape(flat_text(markup))]
+    around += _start_tag(node)
+    pieces: list[str] = []
+    run: list[str] = []
+    tags = 0
+    for child in node.child_nodes:
+        part = child.html
+        size = part.count("<")
+        if run and tags + size > _TAGS_AT_ONCE:
+            pieces.append(around + "".join(run))
+            run, tags = [], 0
+        if size > _TAGS_AT_ONCE:
+            pieces += _take_apart(child, around, level + 1)
+        else:
+            run.append(part)
+            tags += size
+    return [*pieces, around + "".join(run)] if run else pieces
+
+
+def _start_tag(node: Any) -> str:
+    kept = ((name, node.getattr(name)) for name in _KEPT_ATTRIBUTES)
+    attributes = "".join(f' {name}="{escape(value)}"' for name, value in kept if value)
+    return f"<{node.tag}{attributes}>"
 
 
 def _part_cells(tree: Any, cells: Sequence[Any]) -> None:
@@ -255,6 +336,8 @@ def _has_long_tags(text: str) -> bool:
 def _is_deep(text: str) -> bool:
     depth = 0
     for tag in _NESTING.finditer(text):
+        if tag[2].lower() in _NEVER_DEEP:
+            continue
         depth = max(0, depth - 1) if tag[1] else depth + 1
         if depth > MAX_DEPTH:
             return True
