@@ -7,7 +7,9 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +20,7 @@ import pytest
 
 from rehi.app import House
 from rehi.serve import connections, running
+from rehi.serve.application import MOST_WAITING
 from rehi.service import Service
 from rehi.settings import load_settings
 from rehi.testing.waiting import PATIENCE, wait_until
@@ -184,3 +187,35 @@ def test_ten_thousand_idle_and_five_hundred_slow_connections_keep_nobody_out(tmp
         held, alone, slowest = done.stdout.split()
     assert int(held) > 10_000
     assert float(slowest) < max(1.0, 10 * float(alone))  # on a busy machine a second means nothing
+
+
+def test_who_would_wait_behind_too_many_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def answer_when_told(service: Service) -> dict[str, bool]:
+        go_on.wait(PATIENCE)
+        return {"late": True}
+
+    monkeypatch.setattr("rehi.operations.status.get_status", answer_when_told)
+    statuses: list[int] = []
+    waits: set[str | None] = set()
+
+    def ask() -> None:
+        try:
+            statuses.append(_status(address))
+        except urllib.error.HTTPError as error:
+            waits.add(error.headers["Retry-After"])
+            statuses.append(error.code)
+            error.close()
+
+    with _served(tmp_path) as address:
+        crowd = [threading.Thread(target=ask) for _ in range(200)]
+        for thread in crowd:
+            thread.start()
+        wait_until(lambda: len(statuses) >= 60, what="those that are too many are refused")  # some were on their way
+        assert set(statuses) == {503}
+        assert waits == {"2"}
+        go_on.set()
+        for thread in crowd:
+            thread.join(PATIENCE)
+    assert statuses.count(200) >= MOST_WAITING

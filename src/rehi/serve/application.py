@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -24,6 +25,8 @@ from rehi.serve.replay import WebRoute
 from rehi.serve.routes import build_routes
 from rehi.serve.webpath import is_replay
 from rehi.service import Service
+
+MOST_WAITING = 80  # requests for which there is no thread yet: some 40 ms of work each, on as many threads
 
 # No script but our own, no frame, no form to elsewhere: harvested text can't do anything even if it got out unescaped.
 HEADERS = {
@@ -83,12 +86,20 @@ class GateMiddleware:
             await send(message)
 
         request = Request(scope)
-        refusal = self._gate.refusal(request)
+        refusal = self._gate.refusal(request) or _crowd()
         if refusal is None:
             await self._app(scope, receive, send_with_headers)
         else:
             problem = describe_problem(request, refusal)
             await problem_answer(problem, headers_of(refusal))(scope, receive, send_with_headers)
+
+
+def _crowd() -> HTTPException | None:
+    """Return the refusal of a request that would only wait, behind many others; None while there are threads enough."""
+    waiting = current_default_thread_limiter().statistics().tasks_waiting
+    if waiting < MOST_WAITING:
+        return None
+    return HTTPException(503, f"{waiting} requests wait already", {"retry-after": "2"})
 
 
 async def _explain(request: Request, error: Exception) -> Response:
