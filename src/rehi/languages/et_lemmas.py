@@ -46,18 +46,14 @@ def _as_written(lemma: str, surface: str) -> str:
     return lemma
 
 
-def _has_case_ending(reading: Analysis) -> bool:
-    """Whether a reading removes an ending that is rarely part of the name itself."""
-    return reading.ending in _CASE_ENDINGS and reading.lemma[-1:].lower() in _VOWELS
-
-
 def _score(
     reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str], company: bool
 ) -> float:
     score = 4.0 if reading.lemma.lower() in chosen else 0.0
     listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
     score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
-    if form != surface and _has_case_ending(reading) and surface.lower() in chosen:
+    inflected = reading.ending in _CASE_ENDINGS and reading.lemma[-1:].lower() in _VOWELS
+    if form != surface and inflected and surface.lower() in chosen:
         unknown = not (known.is_given_name(surface) or known.is_place(surface))
         score += 5.0 if unknown and (len(reading.ending) > 1 or kind is NameKind.PLACE) else 1.0
     if kind is NameKind.ORGANISATION and form == surface and reading.form == "sg n":
