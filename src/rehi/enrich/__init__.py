@@ -11,7 +11,7 @@ from typing import Any
 from rehi.builtin import load_all, packages
 from rehi.enrich.facet import Facet, SilentFacet
 from rehi.errors import RehiError
-from rehi.model.codec import encode_facet, to_json
+from rehi.model.codec import to_json
 from rehi.model.document import Document, Term
 from rehi.model.work import FacetBrief
 
@@ -50,7 +50,8 @@ def _add(result: Understanding, name: str, facet: Facet, document: Document) -> 
     value = facet.find(document, MappingProxyType(result.facets))
     if value is None:
         return
-    encoded, brief, terms = encode_facet(facet, value), facet.brief(value), tuple(facet.terms(value))
+    plain, brief, terms = facet.encode(value), facet.brief(value), tuple(facet.terms(value))
+    encoded = to_json({"version": facet.version, "value": plain})  # TypeError if JSON can't hold what the facet gives
     data = None if brief is None else to_json(brief)
     result.facets[name], result.encoded[name] = value, encoded
     if data is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rehi.enrich.facet import SilentFacet
@@ -24,18 +25,10 @@ PASSAGE = 200  # characters that a paragraph needs to have a language of its own
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for gap in _PARAGRAPH.finditer(text):
-        yield start, gap.end()
-        start = gap.end()
-    yield start, len(text)
-
-
 def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
     """Yield stretches of one language, paragraph by paragraph; neighbours in one language are one stretch."""
     begin, current = 0, code
-    for start, end in _paragraphs(text):
+    for start, end in pairwise((0, *(gap.end() for gap in _PARAGRAPH.finditer(text)), len(text))):
         own = code
         if end - start > PASSAGE:
             passage_code = identify(text[start:end], code)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import orjson
 from pyoxigraph import Literal, NamedNode, Triple
 
-from rehi.builtin import load_all, load_working
+from rehi.builtin import load_all
 from rehi.errors import FacetFailed, RehiError
 from rehi.graph import vocabulary as v
 from rehi.graph.identifiers import (
@@ -145,9 +145,7 @@ def _describe_versions(resource: ResourceDescription, page: NamedNode, base: str
 
 def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
     name = _writable(entity.name)
-    kind: EntityKind | None = load_working(
-        "entity_kind", entity.key.kind
-    )  # None if its package is not installed any more
+    kind: EntityKind | None = load_all("entity_kind").get(entity.key.kind)  # None if its package is installed no more
     yield Triple(subject, _NAME, Literal(name))
     if kind is not None:
         yield Triple(subject, _TYPE, NamedNode(kind.class_iri))

@@ -33,7 +33,7 @@ from rehi.ports import Catalogue
 from rehi.settings import Settings
 from rehi.sources import Awaited, Fetched, SourceKind, is_visitable, normalise, recognise, sample_file
 from rehi.sources.intake import take_in
-from rehi.sources.opening import open_file
+from rehi.sources.lines import open_file
 from rehi.sources.recognition import PAGE
 
 DISCOVER = "discover"  # the kind of work in the outbox whose subjects are sources
