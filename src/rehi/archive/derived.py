@@ -48,6 +48,7 @@ class DerivedFiles:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._shelf = shelf
+        self.sync = shelf.sync  # brings all that was kept to disk for good
         self._sealed_at = 0  # how often a file had been begun when all before it were sealed
         self._files = FileSeries(
             shelf, name=_SERIES, worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
@@ -80,10 +81,6 @@ class DerivedFiles:
                 if not self._shelf.is_sealed(file):
                     self._shelf.seal(file)
             self._sealed_at = rolled  # only now: a place that can't be listed is asked again
-
-    def sync(self) -> None:
-        """Bring all that was kept to disk for good."""
-        self._shelf.sync()
 
     def forget_tail(self, known_end: Callable[[str], int]) -> None:
         """Set aside what is in the files beyond their known ends: it is made again from the archive."""

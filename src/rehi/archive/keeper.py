@@ -35,7 +35,7 @@ class Archive:
         clock: Callable[[], datetime],
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self._written = shelf  # what is written is not moved yet, and goes there directly
+        self.sync = shelf.sync  # brings all that was kept to disk for good
         self._shelf = FollowingShelf(shelf)
         self.shared = shelf.shared  # whether other workers see what is sealed
         self.files = FileSeries(
@@ -131,10 +131,6 @@ class Archive:
         for file, size in self._shelf.files():
             if file.endswith(SUFFIX):
                 yield Walk(self._shelf, file, size, decode_deltas=decode_deltas)
-
-    def sync(self) -> None:
-        """Bring all that was kept to disk for good."""
-        self._written.sync()
 
     def open_body(self, ref: RecordRef) -> BinaryIO:
         """Return a stream of a record's body; RecordDamaged, at its end at the latest, if it is not as it was written."""

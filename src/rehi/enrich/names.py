@@ -71,11 +71,6 @@ def find_names(text: str, code: str) -> tuple[Mention, ...]:
     return tuple(mentions)
 
 
-def _mention(row: dict[str, Any]) -> Mention:
-    known = {name: item for name, item in row.items() if name in Mention.__dataclass_fields__}
-    return Mention(**{**known, "lemmas": tuple(row.get("lemmas", ()))})
-
-
 class NamesFacet(SilentFacet):
     """The names in a document's text, with their places; which entities they are is found out by linking."""
 
@@ -92,7 +87,11 @@ class NamesFacet(SilentFacet):
 
     def decode(self, data: list[dict[str, Any]], version: int) -> tuple[Mention, ...]:
         """Return the mentions of plain values; fields that a later version has added are passed over."""
-        return tuple(_mention(row) for row in data)
+        mentions = []
+        for row in data:
+            known = {name: item for name, item in row.items() if name in Mention.__dataclass_fields__}
+            mentions.append(Mention(**{**known, "lemmas": tuple(row.get("lemmas", ()))}))
+        return tuple(mentions)
 
     def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:
         """Say which entities the page mentions now."""

@@ -59,8 +59,9 @@ class ResourceTopic:
         """Return the changes that bring the graphs of resources up to date; a facet that fails costs only what it states."""
         changes: dict[int, list[GraphChange]] = {}
         for resource in context.catalogue.describe_resources(subjects):
+            graph = resource_graph(context.base, resource.resource_id)
             triples = tuple(dict.fromkeys(_describe_resource(resource, context)))
-            changes[resource.resource_id] = [ReplaceGraph(resource_graph(context.base, resource.resource_id), triples)]
+            changes[resource.resource_id] = [ReplaceGraph(graph, triples)]
         return changes
 
 

@@ -26,7 +26,7 @@ def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
     extra: Counter[EntityKey] = Counter()
     for surname, bearer in bearers.items():
         extra[bearer] += len(groups[surname])
-    kept = sorted((key for key in groups if key not in bearers), key=lambda key: (key.kind, key.slug))
+    kept = sorted(groups.keys() - bearers.keys())
     return tuple(_identity(key, groups[key], extra=extra[key], has_parts=key.kind in with_parts) for key in kept)
 
 
