@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import orjson
 from pyoxigraph import Literal, NamedNode, Triple
@@ -104,7 +105,7 @@ def _describe_resource(resource: ResourceDescription, context: GraphContext) -> 
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
-    yield from _describe_facets(PageContext(page, resource, context.base), context.note)
+    yield from _describe_facets(PageContext(page, resource, partial(mint, context.base)), context.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +114,7 @@ class PageContext:
 
     iri: NamedNode
     description: ResourceDescription
-    base: str
-
-    def mint(self, *segments: str) -> NamedNode:
-        """Return the IRI of these segments under the public base."""
-        return mint(self.base, *segments)
+    mint: Callable[..., NamedNode]  # the IRI of segments under the public base
 
 
 def _describe_facets(page: PageContext, note: Callable[[str, RehiError], None]) -> Iterator[Triple]:

@@ -64,27 +64,6 @@ def _score(
     return score
 
 
-def _last_forms(
-    surface: str,
-    all_readings: Sequence[Analysis],
-    in_context: Sequence[Analysis],
-    kind: NameKind,
-    known: Gazetteer,
-    company: bool,
-) -> tuple[str, ...]:
-    if not surface.isalpha() and "-" not in surface:
-        return (surface,)
-    chosen = frozenset(each.lemma.lower() for each in in_context if each.part_of_speech in _NAMELIKE)
-    scores: dict[str, float] = defaultdict(float)
-    for reading in (*in_context, *all_readings):
-        plural = kind is NameKind.ORGANISATION and reading.form == "pl n"  # "MTÜ Vanad Laevad" is its name
-        form = surface if plural else _as_written(reading.lemma, surface)
-        if reading.part_of_speech in _NAMELIKE and form and form[:1].isalpha():
-            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen, company))
-    ranked = sorted(scores, key=lambda form: -scores[form])
-    return tuple(ranked[:MAX_FORMS]) or (surface,)
-
-
 def _agreeing(words: Sequence[str], in_context: Sequence[Sequence[Analysis]]) -> list[str]:
     """Return the words before the last one; adjectives that agree with it in their basic form."""
     before = list(words[:-1])
@@ -111,10 +90,20 @@ def basic_forms(
     known: Gazetteer,
 ) -> BasicForms:
     """Return the possible basic forms of a name, given the readings of its words."""
-    before = list(words[:-1]) if kind is NameKind.PERSON else _agreeing(words, in_context)
-    return BasicForms(
-        tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known, is_form(words[0]))
-    )
+    before = tuple(words[:-1]) if kind is NameKind.PERSON else tuple(_agreeing(words, in_context))
+    surface = words[-1]
+    if not surface.isalpha() and "-" not in surface:
+        return BasicForms(before, (surface,))
+    company = is_form(words[0])
+    chosen = frozenset(each.lemma.lower() for each in in_context[-1] if each.part_of_speech in _NAMELIKE)
+    scores: dict[str, float] = defaultdict(float)
+    for reading in (*in_context[-1], *all_of_last):
+        plural = kind is NameKind.ORGANISATION and reading.form == "pl n"  # "MTÜ Vanad Laevad" is its name
+        form = surface if plural else _as_written(reading.lemma, surface)
+        if reading.part_of_speech in _NAMELIKE and form and form[:1].isalpha():
+            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen, company))
+    ranked = sorted(scores, key=lambda form: -scores[form])
+    return BasicForms(before, tuple(ranked[:MAX_FORMS]) or (surface,))
 
 
 def rank_forms(basics: Sequence[tuple[NameKind, str, BasicForms]]) -> list[tuple[str, ...]]:

@@ -158,13 +158,11 @@ def _joined(spans: Sequence[Span], text: EstonianText) -> list[Span]:
                 joined.pop()  # a title: "Vallavanem" before "Raivo Väljakivi"
         joined.append(span)
     taken = {at for span in joined for at in range(span.first, span.end)}
-    return [_with_family(span, text) if span.end not in taken else span for span in joined]
-
-
-def _with_family(span: Span, text: EstonianText) -> Span:
-    if _is_single(span) and text.words[span.first].is_given and text.follows(span.end) and _is_family(span.end, text):
-        return Span(span.first, span.end + 1, NameKind.PERSON)
-    return span
+    for number, span in enumerate(joined):
+        given = _is_single(span) and text.words[span.first].is_given
+        if given and span.end not in taken and text.follows(span.end) and _is_family(span.end, text):
+            joined[number] = Span(span.first, span.end + 1, NameKind.PERSON)
+    return joined
 
 
 def _is_single(span: Span) -> bool:

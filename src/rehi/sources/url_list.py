@@ -43,7 +43,8 @@ class UrlList:
         """Return how many of the first lines name a page; a document in a markup language is no list, whatever it names."""
         if not sample.lines or looks_like_document(sample.start):
             return NOT_AT_ALL
-        share = sum(map(is_url_line, sample.lines)) / len(sample.lines)
+        urls = [line for line in sample.lines if len(line) <= MAX_LINE and isinstance(_judge(line), Finding)]
+        share = len(urls) / len(sample.lines)
         return Recognition(0.2 + 0.6 * share, "a list of URLs") if share >= _LEAST_SHARE else NOT_AT_ALL
 
     def discover(self, source: Source, cursor: bytes, fetch: Fetch) -> Iterator[Discovered]:
@@ -63,11 +64,6 @@ def read_url_list(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
             yield Malformed(number, shorten(line), LONG_LINE)
         else:
             yield _judge(line) or Malformed(number, shorten(line.removeprefix(BOM).strip()), "no URL in this line")
-
-
-def is_url_line(line: bytes) -> bool:
-    """Whether a line names a page that can be visited."""
-    return len(line) <= MAX_LINE and isinstance(_judge(line), Finding)
 
 
 def _judge(line: bytes) -> Finding | Rejected | None:
