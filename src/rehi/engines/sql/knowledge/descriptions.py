@@ -44,7 +44,7 @@ class SqlDescriptions:
                 document=documents.get(row.id),
                 aliases=tuple(sorted(aliases[row.id])),
                 gone_at=maybe_from_micros(row.gone_at),
-                mentions=tuple(sorted(mentions[row.id], key=str)),
+                mentions=tuple(sorted(mentions[row.id])),
                 briefs=tuple(briefs[row.id]),
             )
             for row in rows
