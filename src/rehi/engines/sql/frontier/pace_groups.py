@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, select, text, update
 
 from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, chunks, larger, select_in_chunks
-from rehi.engines.sql.statements.values import span, storable, to_micros
+from rehi.engines.sql.statements.values import storable, to_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.work import HostRelease
 
@@ -17,7 +17,7 @@ _FREE = {"token": None, "lease_until": 0}
 _ENTER = Upsert(
     pace_group, ("name", "not_before"), unique=("name",), change={"not_before": larger(pace_group, "not_before")}
 )
-_HOLD = BulkUpdate(
+HOLD_GROUP = BulkUpdate(  # by a lease's token, if it was found free
     pace_group,
     {"name": "text", "token": "text", "until": "bigint"},
     {"token": "new.token", "lease_until": "new.until"},
@@ -48,12 +48,6 @@ def free_groups(connection: Connection, names: Iterable[str], *, now: int) -> se
     return {row.name for row in rows}
 
 
-def hold_groups(connection: Connection, tokens: Mapping[str, str], *, until: int) -> None:
-    """Let leases hold groups that were found free."""
-    rows = [(name, token, until) for name, token in sorted(tokens.items())]
-    _HOLD.run(connection, rows)
-
-
 def renew_groups(connection: Connection, groups: Mapping[str, str], *, until: int) -> set[str]:
     """Hold groups, by the leases' tokens, for longer; the tokens that still hold theirs."""
     held: set[str] = set()
@@ -76,20 +70,17 @@ def leave_groups(
     for release in released:
         ready = to_micros(release.ready_at)
         if release.failed:
-            ready = min(ready, to_micros(now) + span(release.delay))
+            ready = min(ready, to_micros(now + timedelta(seconds=release.delay)))
         if old := groups[release.host_id]:
             left[old] = (old, release.token, ready)
         if name := storable(release.pace_group):
             ahead[name] = max(ready, ahead.get(name, 0))
-    _lock(connection, {*left, *ahead})
-    _LEAVE.run(connection, [row for _, row in sorted(left.items())])
-    _ENTER.run(connection, [{"name": name, "not_before": ready} for name, ready in sorted(ahead.items())])
-
-
-def _lock(connection: Connection, names: Iterable[str]) -> None:
     if connection.dialect.name != "sqlite":
         query = select(pace_group.c.name).order_by(pace_group.c.name).with_for_update(key_share=True)
-        select_in_chunks(connection, sorted(names), lambda part: query.where(pace_group.c.name.in_(part)))
+        names = sorted({*left, *ahead})
+        select_in_chunks(connection, names, lambda part: query.where(pace_group.c.name.in_(part)))
+    _LEAVE.run(connection, [row for _, row in sorted(left.items())])
+    _ENTER.run(connection, sorted(ahead.items()))
 
 
 def forget_groups(connection: Connection, worker: str) -> None:
