@@ -78,6 +78,8 @@ class House:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.archive_folder = settings.data / "archive"  # where the WARC files lie, those that are written to at least
+        # What opens the archive for reading in other processes; it pickles.
+        self.archive_opener = partial(open_archive, self.archive_folder.resolve(), settings.archive)
         self._open = ExitStack()
 
     def __enter__(self) -> House:
@@ -196,11 +198,6 @@ class House:
         with lock_folder(self.settings.data), closing(self._open_derived()) as shelf:
             file_bytes = self.settings.archive.file_bytes
             yield DerivedFiles(shelf, worker=self.worker, clock=utc_now, file_bytes=file_bytes)
-
-    @property
-    def archive_opener(self) -> Callable[[], Archive]:
-        """What opens the archive for reading in other processes; it pickles."""
-        return partial(open_archive, self.archive_folder.resolve(), self.settings.archive)
 
     def shared_clock(self) -> Callable[[], datetime]:
         """A clock that goes with the catalogue's: workers on several machines keep a host's pace by the same time."""

@@ -122,7 +122,7 @@ class Discovery:
                 sample = sample_file(
                     fetched.path, name=source.name, media_type=fetched.media_type, is_local=source.is_local
                 )
-            recognised = recognise(sample, all_kinds())
+            recognised = recognise(sample, load_all("source"))
             name = recognised[0] if recognised is not None else PAGE
             self.catalogue.set_kind(source.id, name)
         try:
@@ -135,11 +135,6 @@ class Discovery:
         problem = Problem.of(error, stage=Stage.SOURCES, subject=source.name, at=self.clock(), advice=ADVICE)
         self.catalogue.note([problem])
         self.catalogue.mark_source(source.id, SourceState.FAILED)
-
-
-def all_kinds() -> Mapping[str, SourceKind]:
-    """Return the kinds of sources that there are, by name."""
-    return load_all("source")
 
 
 @dataclass(slots=True)

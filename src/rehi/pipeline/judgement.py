@@ -79,6 +79,8 @@ class Judge:
         """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
         ends = {file.name: file.known_end for file in self.ledger.known_files()}
         items = list(self.archive.recover(lambda file: ends.get(file, 0)))
+        if not items:
+            return []
         self.ledger.note([complaint(item, now) for item in items if isinstance(item, TornPart)])
         return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 

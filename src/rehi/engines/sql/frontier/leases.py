@@ -160,8 +160,8 @@ def _to_task(row: Any, sources: Sequence[Any]) -> VisitTask:
         hops=row.hops,
         policies=tuple(dict.fromkeys(source.policy for source in sources)),
         weight=max((source.weight for source in sources), default=1.0),
-        promised=promised_frequency(claims),
-        promised_type=promised_type(claims),
+        promised=promised_frequency(claims) if claims else 0.0,
+        promised_type=promised_type(claims) if claims else "",
         history=row.history or b"",
         by_reference=dropped and are_references(source.keep for source in sources),
     )
