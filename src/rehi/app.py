@@ -226,7 +226,8 @@ class House:
             derived_shelf = self._open_derived()
             for shelf in (archive_shelf, derived_shelf):
                 stack.callback(shelf.close)
-                shelf.start_uploads(self._note_upload)
+                if shelf.shared:  # what is sealed is brought to where others can read it
+                    shelf.start_uploads(self._note_upload)
             graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
             rooms = Rooms(

@@ -27,11 +27,6 @@ def path_of(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}"
 
 
-def next_path(folder: Path) -> Path:
-    """Return the path of the next checkpoint."""
-    return path_of(folder, max(numbers(folder), default=0) + 1)
-
-
 def hold_newest(folder: Path) -> tuple[int, int] | None:
     """Lock the newest checkpoint; return its number, and the descriptor to close when it is no longer read.
 

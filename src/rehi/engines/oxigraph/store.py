@@ -56,7 +56,8 @@ class OxigraphStore:
             if not self._changed:
                 return
             try:
-                self._opened().backup(str(checkpoints.next_path(self._checkpoints)))
+                number = max(checkpoints.numbers(self._checkpoints), default=0) + 1
+                self._opened().backup(str(checkpoints.path_of(self._checkpoints, number)))
             except _FAULTS as error:
                 raise _translate(error, self._folder) from error
             self._changed = False

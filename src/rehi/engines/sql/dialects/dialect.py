@@ -39,6 +39,8 @@ class Dialect(Protocol):
     name: str  # as people write it
     slots: int  # into which tallies are split, so that writers don't wait for each other
     foreign: tuple[type[Exception], ...]  # the errors that the driver raises where it is used directly
+    ready_hosts: str  # the query for hosts that are ready and not leased (see READY), which locks them until the end
+    url_order: ColumnElement[Any]  # by which an index orders URLs
 
     def engine(self) -> Engine:
         """Connections, made when they are needed."""
@@ -79,17 +81,11 @@ class Dialect(Protocol):
         Returns how many URLs were new.
         """
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Return hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
-
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return up to ``limit`` due resources of each host, the longest due first."""
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
-
-    def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """Return the columns by which an index orders URLs."""
 
     def url_key(self, url: str) -> str:
         """Return what a URL is ordered by in that index."""

@@ -71,6 +71,7 @@ _FIND_KNOWN = text(f"""
     ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
     WHERE finding.last_at < :since OR finding.claims <> excluded.claims
 """)  # noqa: S608
+_INDEXED: ColumnElement[str] = literal_column(INDEXED_URL)
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
 _READY = re.sub(r"(?<!:):(\w+)", r"%(\1)s", READY) + " FOR NO KEY UPDATE OF host SKIP LOCKED"
 _DUE = f"""
@@ -85,6 +86,8 @@ class PostgresDialect:
 
     name = "PostgreSQL"
     slots = 16
+    ready_hosts = _READY  # those that another worker is just taking are passed over
+    url_order: ColumnElement[Any] = _INDEXED  # but for those that share their first 600 characters
 
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql+psycopg")
@@ -170,21 +173,13 @@ class PostgresDialect:
         connection.exec_driver_sql("TRUNCATE intake")
         return new
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Return hosts that are ready; those that another worker is just taking are passed over."""
-        return fetch_all(connection, _READY, {"now": now, "limit": limit})
-
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return the due tasks of all hosts with one query."""
         return fetch_all(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these, by the index's expression."""
-        return _indexed().in_([url[:HEAD] + tail_of(url) for url in urls])
-
-    def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """Return the order of URLs, but for those that share their first 600 characters."""
-        return (_indexed(),)
+        return _INDEXED.in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_key(self, url: str) -> str:
         """Its head, and what tells it apart."""
@@ -193,10 +188,6 @@ class PostgresDialect:
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it."""
         return func.strpos(haystack, needle) > 0
-
-
-def _indexed() -> ColumnElement[str]:
-    return literal_column(INDEXED_URL)
 
 
 def _state_of(error: BaseException | None) -> str:

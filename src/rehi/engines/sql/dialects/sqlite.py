@@ -63,6 +63,8 @@ class SqliteDialect:
     name = "SQLite"
     slots = 1
     foreign: tuple[type[Exception], ...] = (sqlite3.Error,)
+    ready_hosts = READY  # the writing transaction is the lock
+    url_order: ColumnElement[Any] = resource.c.url
 
     def __init__(self, url: URL) -> None:
         if not url.database:
@@ -190,10 +192,6 @@ class SqliteDialect:
         driver.executemany(_FIND.format_map(numbers), [(claims.get(url, ""), url) for url in known])
         return new
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Return hosts that are ready; the writing transaction is the lock."""
-        return fetch_all(connection, READY, {"now": now, "limit": limit})
-
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return the due tasks with a query for each host: without a network between, that is the fastest."""
         rows: list[Any] = []
@@ -204,10 +202,6 @@ class SqliteDialect:
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
         return resource.c.url.in_(urls)
-
-    def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """Return the order of URLs."""
-        return (resource.c.url,)
 
     def url_key(self, url: str) -> str:
         """Return the URL itself."""

@@ -13,7 +13,7 @@ from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, postpone_hosts, to_or
 from rehi.engines.sql.frontier.pace_groups import HOLD_GROUP, free_groups, renew_groups
 from rehi.engines.sql.ledger.bodies import to_ref
 from rehi.engines.sql.sources.findings import sources_of
-from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, fetch_all
 from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.claims import promised_frequency, promised_type, read_claims
@@ -49,7 +49,7 @@ def take_hosts(
     """
     taken: dict[int, str] = {}
     while len(taken) < hosts:
-        ready = dialect.ready_hosts(connection, now=now, limit=hosts - len(taken))
+        ready = fetch_all(connection, dialect.ready_hosts, {"now": now, "limit": hosts - len(taken)})
         # Counted, not random: no two leases of a host ever have the same token.
         tokens = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
         if not tokens:

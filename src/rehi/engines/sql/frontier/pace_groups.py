@@ -10,10 +10,9 @@ from sqlalchemy import Connection, select, text, update
 
 from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, chunks, larger, select_in_chunks
 from rehi.engines.sql.statements.values import storable, to_micros
-from rehi.engines.sql.tables import host, pace_group
+from rehi.engines.sql.tables import pace_group
 from rehi.model.work import HostRelease
 
-_FREE = {"token": None, "lease_until": 0}
 _ENTER = Upsert(
     pace_group, ("name", "not_before"), unique=("name",), change={"not_before": larger(pace_group, "not_before")}
 )
@@ -32,7 +31,13 @@ _LEAVE = BulkUpdate(
     },
     where="pace_group.name = new.name AND pace_group.token = new.token",
 )  # fmt: skip
-_NEXT = text("""
+# What a worker's leases hold, before they are forgotten.
+FORGET_GROUPS = text("""
+    UPDATE pace_group SET token = NULL, lease_until = 0
+    WHERE token IN (SELECT token FROM host WHERE worker = :worker)
+""")
+# When a host of each group can next be leased: at the latest of three moments.
+NEXT_OF_GROUPS = text("""
     SELECT g.not_before, g.lease_until,
         min(CASE WHEN h.lease_until > h.ready_at THEN h.lease_until ELSE h.ready_at END) AS ready_at
     FROM pace_group g JOIN host h ON h.pace_group = g.name AND h.pace_group <> ''
@@ -81,15 +86,3 @@ def leave_groups(
         select_in_chunks(connection, names, lambda part: query.where(pace_group.c.name.in_(part)))
     _LEAVE.run(connection, [row for _, row in sorted(left.items())])
     _ENTER.run(connection, sorted(ahead.items()))
-
-
-def forget_groups(connection: Connection, worker: str) -> None:
-    """Free what a worker's leases hold, before they are forgotten."""
-    tokens = select(host.c.token).where(host.c.worker == worker)
-    connection.execute(update(pace_group).where(pace_group.c.token.in_(tokens)).values(_FREE))
-
-
-def next_free(connection: Connection) -> int | None:
-    """Return when a host of a group can next be leased."""
-    moments = [max(row.not_before, row.lease_until, row.ready_at) for row in connection.execute(_NEXT)]
-    return min(moments, default=None)

@@ -12,10 +12,10 @@ from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.due import let_be_due
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
-from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
+from rehi.engines.sql.frontier.pace_groups import FORGET_GROUPS, NEXT_OF_GROUPS
 from rehi.engines.sql.frontier.visits import Recording, record_visits
 from rehi.engines.sql.index.tally import count_due, count_visits
-from rehi.engines.sql.outbox.port import release_claims
+from rehi.engines.sql.outbox.port import RELEASE_CLAIMS
 from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import orders
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
@@ -109,15 +109,16 @@ class SqlFrontier:
 
         Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
         """
-        forget_groups(connection, worker)
+        connection.execute(FORGET_GROUPS, {"worker": worker})
         connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
-        release_claims(connection, worker)
+        connection.execute(RELEASE_CLAIMS, {"worker": worker})
 
     def next_ready(self) -> datetime | None:
         """Return when a lease can next be had; None if nothing is ever due."""
         with self.database.reading() as connection:
             moments = [connection.execute(query).scalar() for query in (_NEXT_FREE, _NEXT_EXPIRY)]
-            moments.append(next_free(connection))
+            groups = connection.execute(NEXT_OF_GROUPS).all()
+        moments += [max(row.not_before, row.lease_until, row.ready_at) for row in groups]
         return from_micros(min((at for at in moments if at is not None), default=None))
 
     def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:

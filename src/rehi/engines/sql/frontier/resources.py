@@ -259,4 +259,4 @@ def _mark_loops(
     marks = rules.mark_loops(looped, [member for row, member in members.items() if row in change.freed], now=now)
     set_outcomes(connection, rows.values(), marks.outcomes, additions)
     keep_problems(connection, marks.problems)
-    clear_problems(connection, Stage.FETCH, marks.solved)
+    clear_problems(connection, [(Stage.FETCH, url) for url in marks.solved])

@@ -26,7 +26,6 @@ from rehi.engines.sql.frontier.resources import (
 from rehi.engines.sql.index.tally import DAYS, Additions, day_of
 from rehi.engines.sql.ledger.bodies import (
     VERSIONS,
-    File,
     keep_blobs,
     keep_files,
     keep_versions,
@@ -201,7 +200,15 @@ def _write(connection: Connection, database: Database, batch: _Batch, released: 
     files = keep_files(connection, batch.refs(), owner=batch.recording.worker)
     blobs = keep_blobs(connection, versions, files)
     write_resources(connection, changes, {digest: blob.id for digest, blob in blobs.items()})
-    _ENTER.run(connection, [_visit_row(row, *each, files) for row, change in changes for each in change.visits])
+    rows = [
+        (
+            row.id, to_micros(seen.at), outcome.value, seen.status, float(seen.seconds), seen.size,
+            *place_of(seen.record, files),
+        )
+        for row, change in changes
+        for seen, outcome in change.visits
+    ]  # fmt: skip
+    _ENTER.run(connection, rows)
     if corrections := [(row.id, one) for row, change in changes for one in change.corrections]:
         _correct_visits(connection, corrections)
     revived = keep_versions(connection, versions, blobs, files)
@@ -213,8 +220,8 @@ def _write(connection: Connection, database: Database, batch: _Batch, released: 
     described = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
     put_work(connection, "resource", described)
     looped = _settle(connection, database, batch, released)
-    ended = [row.url for row, change in changes if change.problems_end and row.id not in looped]
-    clear_problems(connection, Stage.FETCH, ended)
+    ended = [(Stage.FETCH, row.url) for row, change in changes if change.problems_end and row.id not in looped]
+    clear_problems(connection, ended)
     if problems := [one for _, change in changes for one in change.problems]:
         keep_problems(connection, problems)
 
@@ -259,11 +266,6 @@ def _settle(
         now=now,
         additions=batch.additions,
     )
-
-
-def _visit_row(row: ResourceRow, seen: Visited, outcome: Outcome, files: Mapping[str, File]) -> tuple[Any, ...]:
-    place = place_of(seen.record, files)
-    return (row.id, to_micros(seen.at), outcome.value, seen.status, float(seen.seconds), seen.size, *place)
 
 
 def _load_pasts(

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.hosts import find_host, list_hosts
-from rehi.engines.sql.index.tally import HOUSE, count_due, count_resources, counts_of, those_under
+from rehi.engines.sql.index.tally import HOUSE, count_due, counts_of, those_under
 from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
 from rehi.engines.sql.knowledge.entities import LEMMA
 from rehi.engines.sql.ledger.holdings import add_up_holdings
@@ -85,10 +85,10 @@ class SqlIndex:
         """Return a page of resources in the order of their URLs, and how many match in all."""
         matching = self._matching(where)
         rows = _ROWS.where(resource.c.id.in_(matching)) if where != DocumentFilter() else _ROWS
-        rows = rows.order_by(*self.database.dialect.url_order()).limit(page.limit).offset(page.offset)
+        rows = rows.order_by(self.database.dialect.url_order).limit(page.limit).offset(page.offset)
         with self.database.reading() as connection:
             if where == DocumentFilter():
-                total = count_resources(connection)
+                total = sum(those_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
             else:
                 total = connection.execute(select(func.count()).select_from(matching.subquery())).scalar_one()
             return [_to_row(row) for row in connection.execute(rows)], total

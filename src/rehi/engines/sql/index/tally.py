@@ -75,11 +75,6 @@ def count_visits(connection: Connection, day: datetime) -> int:
     return int(counts_of(connection, [DAYS])[DAYS].get(day_of(day), 0))
 
 
-def count_resources(connection: Connection) -> int:
-    """Return how many URLs are known."""
-    return sum(those_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
-
-
 def those_under(kept: Mapping[str, float], prefix: str) -> dict[str, int]:
     """Return the numbers whose names begin so, by the rest of their names."""
     return {what.removeprefix(prefix): int(n) for what, n in kept.items() if what.startswith(prefix) and n > 0}

@@ -172,8 +172,12 @@ def _store_problems(
         if one.result.code:
             additions.add(resources[row].source_id, one.result.code)
     noted = {row: one.result.problem for row, one in shown.items() if one.result.problem is not None}
-    for stage in (Stage.EXTRACT, Stage.ENRICH):
-        solved = [resources[row].url for row in shown if row not in noted or noted[row].stage is not stage]
-        clear_problems(connection, stage, solved)
+    solved = [
+        (stage, resources[row].url)
+        for row in shown
+        for stage in (Stage.EXTRACT, Stage.ENRICH)
+        if row not in noted or noted[row].stage is not stage
+    ]
+    clear_problems(connection, solved)
     if noted:
         keep_problems(connection, list(noted.values()))

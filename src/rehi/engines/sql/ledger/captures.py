@@ -61,7 +61,7 @@ class _Listing:
         self._after_url = storable(after[0]) if after else ""
         self._after_at = to_micros(after[1]) if after else None
         self._page = _RESOURCES if limit is None else max(1, min(limit, _RESOURCES))
-        self._key = database.dialect.url_order()[0]
+        self._key = database.dialect.url_order
         self._times = _times(where)
 
     def captures(self) -> Iterator[Capture]:

@@ -39,9 +39,9 @@ def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
     _ENTER.run(connection, sorted(_row(new) for new in merged.values()))  # by their keys, with which they begin
 
 
-def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:
-    """Strike out what is no problem any more."""
-    _DELETE.run(connection, sorted(key_of(stage, subject) for subject in subjects))
+def clear_problems(connection: Connection, solved: Iterable[tuple[Stage, str]]) -> None:
+    """Strike out what is no problem any more, by stage and subject."""
+    _DELETE.run(connection, sorted(key_of(stage, subject) for stage, subject in solved))
 
 
 def strike_problems(connection: Connection, keys: Iterable[ProblemKey]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, or_, select, text, update
+from sqlalchemy import Connection, bindparam, func, or_, select, text
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Guarded
@@ -42,6 +42,7 @@ _IN_FILES = (
 _WAITING = select(outbox.c.id, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until, outbox.c.worker).where(
     outbox.c.kind == bindparam("kind"), _OF_THESE
 )
+RELEASE_CLAIMS = text("UPDATE outbox SET worker = NULL, claimed_until = 0 WHERE worker = :worker")
 # What everything of a kind is.
 _ALL = {
     "resource": text("INSERT INTO outbox (kind, subject) SELECT 'resource', id FROM resource WHERE versions > 0"),
@@ -148,12 +149,6 @@ class SqlOutbox:
         )
         rows = self.database.read(lambda connection: connection.execute(query).all())
         return {row.name: row.owner for row in rows}
-
-
-def release_claims(connection: Connection, worker: str) -> None:
-    """Let everybody have what a worker had claimed."""
-    unclaimed = {"worker": None, "claimed_until": 0}
-    connection.execute(update(outbox).where(outbox.c.worker == worker).values(unclaimed))
 
 
 def count_work(connection: Connection) -> dict[str, int]:
