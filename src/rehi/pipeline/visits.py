@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -230,12 +230,12 @@ class Visits(Step):
 
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
-        finished, self._finished, self._finished_bytes = self._finished, [], 0
-        profiles, self._profiles = self._profiles, []
         notes, solved = self._courtesy.take_notes()
-        released = self._agenda.take_releases()
         if notes or solved:
             self._rooms.catalogue.note(notes, solved=solved)
+        finished, self._finished, self._finished_bytes = self._finished, [], 0
+        profiles, self._profiles = self._profiles, []
+        released = self._agenda.take_releases()
         if not finished and not released and not profiles:
             return False
         for release in released:
@@ -258,10 +258,10 @@ class Visits(Step):
 
     # begin and end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def recover(self) -> None:
-        """Enter the visits that the archive holds and the catalogue has not heard of."""
+    def recover(self, ends: Mapping[str, int]) -> None:
+        """Enter the visits that the archive holds beyond what the catalogue knows of its files."""
         now = self._clock()
-        if visited := self._judge.recover(now=now):
+        if visited := self._judge.recover(ends, now=now):
             self._rooms.catalogue.record(visited, [], rules=VISIT_RULES, worker=self._rooms.worker, now=now)
 
     def leave(self) -> None:
