@@ -1,4 +1,4 @@
-"""Statements written once and run for many rows through the driver: SelectMany, SelectByUrl, Upsert, BulkUpdate, BulkDelete.
+"""Statements written once and run for many rows through the driver: SelectMany, Upsert, BulkUpdate and their kin.
 
 SQLite and PostgreSQL understand almost the same words. PostgreSQL gets arrays: one text for any number of rows, which the
 driver need not parse nor the server plan again. SQLAlchemy spends some 50 µs on each statement and 1 µs on each value that
