@@ -177,7 +177,8 @@ def _recover(discovery: Discovery, archive: Archive, source: Source) -> None:
     """Record what was kept before a kill; a torn end is set aside."""
     settings, catalogue, now = discovery.settings, discovery.catalogue, discovery.clock()
     judge = Judge(archive, catalogue, settings=settings, time_zone=zone_of(settings))
-    visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(now=now)]
+    ends = {file.name: file.known_end for file in catalogue.known_files()}
+    visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(ends, now=now)]
     if visited:
         catalogue.record(visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
 
