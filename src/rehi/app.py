@@ -78,6 +78,8 @@ class House:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.archive_folder = settings.data / "archive"  # where the WARC files lie, those that are written to at least
+        # What opens the archive for reading in other processes; it pickles.
+        self.archive_opener = partial(open_archive, self.archive_folder.resolve(), settings.archive)
         self._open = ExitStack()
 
     def __enter__(self) -> House:
@@ -197,11 +199,6 @@ class House:
             file_bytes = self.settings.archive.file_bytes
             yield DerivedFiles(shelf, worker=self.worker, clock=utc_now, file_bytes=file_bytes)
 
-    @property
-    def archive_opener(self) -> Callable[[], Archive]:
-        """What opens the archive for reading in other processes; it pickles."""
-        return partial(open_archive, self.archive_folder.resolve(), self.settings.archive)
-
     def shared_clock(self) -> Callable[[], datetime]:
         """A clock that goes with the catalogue's: workers on several machines keep a host's pace by the same time."""
         before, theirs, after = utc_now(), self.catalogue.clock(), utc_now()
@@ -229,7 +226,8 @@ class House:
             derived_shelf = self._open_derived()
             for shelf in (archive_shelf, derived_shelf):
                 stack.callback(shelf.close)
-                shelf.start_uploads(self._note_upload)
+                if shelf.shared:  # what is sealed is brought to where others can read it
+                    shelf.start_uploads(self._note_upload)
             graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
             rooms = Rooms(
@@ -284,8 +282,8 @@ class House:
             worker=self.worker,
             spool=self.spool,
             catalogue=self.catalogue,
-            clock=self.shared_clock(),
             archive=self.archive,
+            clock=self.shared_clock(),
             lock=partial(lock_folder, self.settings.data, name="intake.lock"),
             importing=self.importing,
             adopt=self.adopt,

@@ -91,12 +91,6 @@ def load(group: str, name: str) -> Any:
     return load_place(place)
 
 
-def load_working(group: str, name: str) -> Any:
-    """Return the part of that name; None if there is none or it can't be loaded, which is logged once."""
-    place = find(group, name)
-    return None if place is None else _load_or_warn(place)
-
-
 def load_all(group: str) -> dict[str, Any]:
     """Return the parts of a group that can be loaded, by name, the built-in ones first."""
     parts = {name: _load_or_warn(place) for name, place in table(group).items()}

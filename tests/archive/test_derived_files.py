@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from rehi.archive import DerivedFiles
-from rehi.archive.derived import _facts, _record
+from rehi.archive.derived import _facts, _record, write_reading
 from rehi.archive.record import field_lines
+from rehi.builtin import load_all
 from rehi.engines.folder import FolderShelf
 from rehi.errors import RecordDamaged
 from rehi.languages.kinds import NameKind
+from rehi.model.codec import to_json
 from rehi.model.document import Document, Mention, Part, Reading, TableDialect, TableShape
 from rehi.model.version import Digest, RecordRef
 
@@ -70,8 +72,19 @@ def open_derived(folder: Path) -> Iterator[Callable[..., DerivedFiles]]:
         shelf.close()
 
 
+def _encode(reading: Reading) -> dict[str, bytes]:
+    """Return a reading's facets as they are understood."""
+    facets = load_all("facet")
+    return {
+        name: to_json({"version": facets[name].version, "value": facets[name].encode(value)})
+        for name, value in reading.facets.items()
+    }
+
+
 def keep(derived: DerivedFiles, reading: Reading, url: str = "http://a.test/") -> RecordRef:
-    ref = derived.keep(url=url, digest=DIGEST, reading=reading, body=BODY, at=NOON)
+    ref = derived.append(
+        write_reading(reading, url=url, digest=DIGEST, body=BODY, at=NOON, worker="w1", encoded=_encode(reading))
+    )
     derived.sync()
     return ref
 
@@ -106,7 +119,7 @@ def _rewrite(derived: DerivedFiles, change: Callable[[dict[str, Any]], object]) 
     """Keep a reading whose facts were written by another version of rehi."""
     import orjson
 
-    facts = orjson.loads(_facts(READING, None))
+    facts = orjson.loads(_facts(READING, _encode(READING)))
     change(facts)
     shared = field_lines((("WARC-Date", "2024-03-09T12:00:00Z"),))
     text = READING.document.text.encode()

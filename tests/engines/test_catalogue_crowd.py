@@ -36,8 +36,7 @@ from rehi.testing.contracts.catalogue_samples import (
 )
 from rehi.testing.waiting import PATIENCE
 
-CROWD = multiprocessing.get_context("forkserver")
-CROWD.set_forkserver_preload(["rehi.engines.sql", "rehi.testing.contracts.catalogue_samples"])
+CROWD = multiprocessing.get_context("spawn")  # the fork server is the executor's, which starts it in its own way
 PROCESSES, HOSTS, ROUNDS = 6, 40, 3
 FAR = timedelta(days=1)
 TTL = 3_600  # seconds: nobody may lose a lease because the machine is busy

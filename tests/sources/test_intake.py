@@ -14,7 +14,7 @@ from rehi.engines.sql import open_catalogue
 from rehi.errors import SourceError
 from rehi.model.source import Source
 from rehi.ports import Catalogue
-from rehi.sources import Discovered, Fetched, line_source
+from rehi.sources import Discovered, Fetched
 from rehi.sources.crawl_log import KIND
 from rehi.sources.intake import PROBLEMS_SHOWN, take_in
 
@@ -62,7 +62,7 @@ def test_a_log_that_breaks_off_gives_what_it_holds_and_says_so(tmp_path: Path) -
 
 
 def test_a_stopped_intake_goes_on_where_it_stood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_source, "BATCH", 100)
+    monkeypatch.setattr("rehi.sources.lines.BATCH", 100)
     log = tmp_path / "whole.log"
     log.write_text("".join(line(f"http://a.test/{n % 700}") for n in range(1000)), encoding="utf-8")
     catalogue = open_catalogue(f"sqlite:///{tmp_path}/c.db")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rehi.builtin import load_all
 from rehi.errors import SourceError
-from rehi.pipeline.discovery import all_kinds
 from rehi.sources import recognise, recognise_file, sample_file
 
 LOG = b"20080331115022123   200      12642 http://www.example.ee/ - - text/html #012 - - -\n"
@@ -49,7 +49,7 @@ PROSE = b"Kord elas rehes peremees.\nTal oli seitse poega,\nkes http://www.examp
 def test_the_first_lines_tell_the_kind(tmp_path: Path, contents: bytes, kind: str) -> None:
     file = tmp_path / "source"
     file.write_bytes(contents)
-    assert recognise_file(file, all_kinds()) == kind
+    assert recognise_file(file, load_all("source")) == kind
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_what_is_neither_gets_one_sentence(tmp_path: Path, contents: bytes, sent
     file = tmp_path / "source"
     file.write_bytes(contents)
     with pytest.raises(SourceError, match=sentence) as raised:
-        recognise_file(file, all_kinds())
+        recognise_file(file, load_all("source"))
     assert "\n" not in str(raised.value)
 
 
 def test_a_missing_file_and_a_folder_get_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no file"):
-        recognise_file(tmp_path / "nothing.log", all_kinds())
+        recognise_file(tmp_path / "nothing.log", load_all("source"))
     with pytest.raises(SourceError, match="is a folder"):
-        recognise_file(tmp_path, all_kinds())
+        recognise_file(tmp_path, load_all("source"))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_missing_file_and_a_folder_get_one_sentence(tmp_path: Path) -> None:
 def test_a_log_that_begins_with_the_header_of_an_arc_file_is_a_log(tmp_path: Path, contents: bytes, kind: str) -> None:
     file = tmp_path / "source"
     file.write_bytes(contents)
-    assert recognise_file(file, all_kinds()) == kind
+    assert recognise_file(file, load_all("source")) == kind
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_a_log_that_begins_with_the_header_of_an_arc_file_is_a_log(tmp_path: Pat
 def test_what_lies_at_a_url_is_a_page_if_it_is_nothing_else(tmp_path: Path, contents: bytes, kind: str) -> None:
     file = tmp_path / "source"
     file.write_bytes(contents)
-    recognised = recognise(sample_file(file, name="http://a.ee/x", is_local=False), all_kinds())
+    recognised = recognise(sample_file(file, name="http://a.ee/x", is_local=False), load_all("source"))
     assert recognised is not None
     assert recognised[0] == kind

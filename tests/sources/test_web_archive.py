@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rehi.builtin import load_all
 from rehi.errors import SourceError
-from rehi.pipeline.discovery import all_kinds
 from rehi.sources import recognise_file
 from rehi.sources.recognition import find_crawls
 from tests.warcs import arc, frames, frames_with_dictionary, http, members, response
@@ -31,14 +31,14 @@ CRAWLS = {
 def test_a_crawl_is_known_by_its_beginning(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "something"
     path.write_bytes(content)
-    assert recognise_file(path, all_kinds()) == "warc"
+    assert recognise_file(path, load_all("source")) == "warc"
 
 
 @pytest.mark.parametrize("name", ["x.warc", "x.WARC.GZ", "x.warc.zst", "x.arc", "x.arc.gz"])
 def test_one_that_begins_with_rubbish_is_known_by_its_name(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"\0\1\2" * 100)
-    assert recognise_file(path, all_kinds()) == "warc"
+    assert recognise_file(path, load_all("source")) == "warc"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_is_none_is_refused_in_a_sentence(tmp_path: Path, content: bytes) -
     path = tmp_path / "something"
     path.write_bytes(content)
     with pytest.raises(SourceError):
-        recognise_file(path, all_kinds())
+        recognise_file(path, load_all("source"))
 
 
 def test_a_folder_is_searched_and_pipes_are_left_alone(tmp_path: Path) -> None:

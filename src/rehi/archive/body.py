@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from rehi.archive.chain import ChainLink, read_at_once, read_version, with_location
+from rehi.archive.chain import read_at_once, read_version, with_location
 from rehi.archive.http_head import HttpHead, read_http_head
 from rehi.archive.member import CHUNK, inflate
 from rehi.archive.record import DELTA, Record, RecordFields, digest_of
@@ -33,8 +33,10 @@ def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
     link = read_at_once(shelf, ref)
     if link is not None and link.is_delta:
         return io.BytesIO(read_version(shelf, ref, link=link).body)
-    if link is not None and (payload := _small_payload(link)) is not None:
-        return io.BytesIO(payload)
+    if link is not None and link.fields.kind == "response" and holds_answer(link.fields):
+        payload = link.block.partition(b"\r\n\r\n")[2]
+        if link.fields.payload_digest == digest_of(payload):
+            return io.BytesIO(payload)
     stream = shelf.open(ref)
     try:
         record = Record(inflate(stream))
@@ -48,14 +50,6 @@ def open_body(shelf: Shelf, ref: RecordRef) -> BinaryIO:
         raise with_location(error, ref) from error
     stream.close()
     return io.BytesIO(read_version(shelf, ref).body)
-
-
-def _small_payload(link: ChainLink) -> bytes | None:
-    """Return the payload of an ordinary response, if it is as it was written; None for all else."""
-    if link.fields.kind != "response" or not holds_answer(link.fields):
-        return None
-    payload = link.block.partition(b"\r\n\r\n")[2]
-    return payload if link.fields.payload_digest == digest_of(payload) else None
 
 
 def read_headers(shelf: Shelf, ref: RecordRef) -> RecordHeaders:

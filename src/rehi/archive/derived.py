@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
@@ -17,14 +18,15 @@ from rehi.archive.record import (
     unpack_record,
     warc_date,
 )
-from rehi.builtin import load
+from rehi.builtin import load_all
 from rehi.errors import RecordDamaged
-from rehi.model.codec import decode_facets, encode_facet, to_json, to_part, to_table
+from rehi.model.codec import to_json, to_part, to_table
 from rehi.model.document import Document, Reading
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Shelf
 
 _SERIES = "derived"
+_log = logging.getLogger(__name__)
 
 
 def is_derived(file: str) -> bool:
@@ -46,24 +48,16 @@ class DerivedFiles:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._shelf = shelf
+        self.sync = shelf.sync  # brings all that was kept to disk for good
         self._sealed_at = 0  # how often a file had been begun when all before it were sealed
         self._files = FileSeries(
             shelf, name=_SERIES, worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
         )  # fmt: skip
 
-    @property
-    def worker(self) -> str:
-        """The name of the worker, which is in the names of its files."""
-        return self._files.worker
-
-    def keep(self, *, url: str, digest: Digest, reading: Reading, body: RecordRef, at: datetime) -> RecordRef:
-        """Append both records; one range that covers them."""
-        return self.append(write_reading(reading, url=url, digest=digest, body=body, at=at, worker=self.worker))
-
     def append(self, records: bytes) -> RecordRef:
         """Append records made by ``write_reading``, perhaps in another process; return their range."""
-        return self._files.append([records])[0]
+        return self._files.append([records])
 
     def read(self, ref: RecordRef) -> Reading:
         """Return the reading at a range; RecordDamaged if it is not as it was written."""
@@ -88,10 +82,6 @@ class DerivedFiles:
                     self._shelf.seal(file)
             self._sealed_at = rolled  # only now: a place that can't be listed is asked again
 
-    def sync(self) -> None:
-        """Bring all that was kept to disk for good."""
-        self._shelf.sync()
-
     def forget_tail(self, known_end: Callable[[str], int]) -> None:
         """Set aside what is in the files beyond their known ends: it is made again from the archive."""
         for file, size in self._shelf.files():
@@ -108,9 +98,9 @@ def write_reading(
     body: RecordRef,
     at: datetime,
     worker: str,
-    encoded: Mapping[str, bytes] | None = None,
+    encoded: Mapping[str, bytes],
 ) -> bytes:
-    """Return both records of a reading, compressed; ``encoded`` are its facets, if their codec was asked before."""
+    """Return both records of a reading, compressed; ``encoded`` are its facets as JSON, each with its version."""
     date = warc_date(at)
     shared = field_lines(
         (
@@ -145,11 +135,9 @@ def _read_block(packed: bytes, kind: str, ref: RecordRef) -> tuple[bytes, bytes]
     return block, rest
 
 
-def _facts(reading: Reading, encoded: Mapping[str, bytes] | None) -> bytes:
+def _facts(reading: Reading, encoded: Mapping[str, bytes]) -> bytes:
     import orjson
 
-    if encoded is None:
-        encoded = {name: encode_facet(load("facet", name), value) for name, value in reading.facets.items()}
     document = reading.document
     return to_json(
         {
@@ -190,7 +178,7 @@ def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
         )
         return Reading(
             document=document,
-            facets=decode_facets(_written_facets(facts)),
+            facets=_read_facets(facts),
             failures=facts.get("failures", {}),
             recipe=facts.get("recipe", ""),
             seconds=tuple((name, value) for name, value in facts.get("seconds", ())),
@@ -199,10 +187,24 @@ def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
         raise RecordDamaged(f"{ref.file}:{ref.offset}: the facts can't be read: {error!r}") from error
 
 
-def _written_facets(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facets as they were written; before facets had versions there were two."""
-    written: dict[str, Any] | None = facts.get("facets")
-    if written is not None:
-        return written
-    old = {"language": facts.get("language"), "names": facts.get("mentions")}
-    return {name: {"version": 1, "value": value} for name, value in old.items() if value is not None}
+def _read_facets(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of facets by name.
+
+    One that is not installed any more, or can't read what another version of it has written, is left out: what it wrote
+    stays in its record, and all else can be read.
+    """
+    written: Mapping[str, Any] | None = facts.get("facets")
+    if written is None:  # before facets had versions there were two
+        old = {"language": facts.get("language"), "names": facts.get("mentions")}
+        written = {name: {"version": 1, "value": value} for name, value in old.items() if value is not None}
+    installed, facets = load_all("facet"), dict[str, Any]()
+    for name, item in written.items():
+        if name not in installed:
+            continue
+        try:
+            facets[name] = installed[name].decode(item["value"], item["version"])
+        except Exception:  # an outsider's codec may raise whatever it likes
+            _log.warning(
+                "what the facet %s has written can't be read by the one that is installed", name, exc_info=True
+            )
+    return facets

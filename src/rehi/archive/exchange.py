@@ -63,13 +63,19 @@ class Exchange:
         """Return the response record with its body; a large one is read twice, since the digests stand before the block."""
         answer = self._answer
         head = answer_head(answer, size=answer.size)
-        if answer.size <= SMALL:
-            block = head + _whole_body(answer)
-            return [pack_record(self._response_lines(len(block), digest_of(block)), block)]
         start = answer.body.tell()
-        block_digest = _digest_block(head, answer)
+        whole = head + _whole_body(answer) if answer.size <= SMALL else b""
+        block_digest = digest_of(whole) if whole else _digest_block(head, answer)
+        lines = (
+            f"{self._answer_lines}"
+            f"WARC-Payload-Digest: {answer.digest}\r\n"
+            f"WARC-Block-Digest: {block_digest}\r\n"
+            f"Content-Type: application/http; msgtype=response\r\n"
+            f"Content-Length: {len(head) + answer.size}\r\n"
+        )
+        if whole:
+            return [pack_record(lines, whole)]
         answer.body.seek(start)
-        lines = self._response_lines(len(head) + answer.size, block_digest)
         return stream_record(lines, chain([head], read_chunks(answer.body, answer.size)))
 
     def revisit(self, original: RecordFields) -> Iterable[bytes]:
@@ -109,15 +115,6 @@ class Exchange:
         """Return the content of a delta: the request's head, the answer's head, and the body, which is checked."""
         answer = self._answer
         return request_head(self._visit.url, answer) + answer_head(answer, size=answer.size) + _whole_body(answer)
-
-    def _response_lines(self, length: int, block_digest: Digest) -> str:
-        return (
-            f"{self._answer_lines}"
-            f"WARC-Payload-Digest: {self._answer.digest}\r\n"
-            f"WARC-Block-Digest: {block_digest}\r\n"
-            f"Content-Type: application/http; msgtype=response\r\n"
-            f"Content-Length: {length}\r\n"
-        )
 
 
 def _event_lines(visit: Visit, answer: Answer, date: str, *, hidden: bool) -> str:

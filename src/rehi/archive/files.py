@@ -40,21 +40,18 @@ class FileSeries:
         self._file = ""  # the one that is appended to
         self._number = self._end = 0
         self._began_at: datetime | None = None  # when this process began the file, if it did
-        self.rolled = 1  # times that a file was begun; one that was finished before is found by looking
+        self.rolled = 1  # grows when there may be a file to seal; one that was finished before is found by looking
 
-    def append(self, *records: Iterable[bytes]) -> list[RecordRef]:
-        """Append records to one file; return the range of each."""
+    def append(self, chunks: Iterable[bytes]) -> RecordRef:
+        """Append a record, or several as one piece; return its range."""
         with self._lock:
-            file = self._current()
-            refs = []
-            for record in records:
-                refs.append(self._shelf.append(file, record))
-                self._end = refs[-1].end
-            return refs
+            ref = self._shelf.append(self._current(), chunks)
+            self._end = ref.end
+            return ref
 
     def append_beside(self, first: bytes, second: Iterable[bytes]) -> RecordRef:
         """Append two records as one piece; return the range of the second."""
-        pair = self.append(chain([first], second))[0]
+        pair = self.append(chain([first], second))
         return RecordRef(pair.file, pair.offset + len(first), pair.length - len(first))
 
     def owns(self, file: str) -> bool:

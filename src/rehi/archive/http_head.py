@@ -15,6 +15,7 @@ from rehi.model.visit import Answer
 MAX_HEAD = 1 << 20
 ORIGINAL = "X-Archive-Orig-"  # what other archives put before a header that no longer describes the stored bytes
 _CODINGS = frozenset({"transfer-encoding", "content-encoding"})
+_SPELLINGS = {"1.0": "1.0"}  # all later versions are written as 1.1
 _BREAKS = re.compile(r"[\r\n\x00]+")
 _STATUS = re.compile(rb"HTTP/(\d(?:\.\d)?) +(\d{3})(?: +(.*))?", re.DOTALL)
 
@@ -50,19 +51,20 @@ def request_head(url: str, answer: Answer) -> bytes:
     headers = [header for header in answer.request_headers if header[0][:1] != ":"]
     if "host" not in [name.lower() for name, _ in headers]:
         headers.insert(0, ("Host", parts.netloc.rpartition("@")[2]))
-    return _encode(f"GET {target} HTTP/{_spelling(answer)}", headers)
+    return _encode(f"GET {target} HTTP/{_SPELLINGS.get(answer.http_version, '1.1')}", headers)
 
 
 def answer_head(answer: Answer, *, size: int | None) -> bytes:
     """Return the head of an answer so that it describes the decoded body; ``size`` is None if there is no body."""
     reason = f" {answer.reason}" if answer.reason else ""
-    return _encode(f"HTTP/{_spelling(answer)} {answer.status:03}{reason}", _describing(answer.headers, size))
+    spelling = _SPELLINGS.get(answer.http_version, "1.1")
+    return _encode(f"HTTP/{spelling} {answer.status:03}{reason}", _describing(answer.headers, size))
 
 
 def write_head(head: HttpHead, *, size: int | None) -> bytes:
     """Return a head that was read from a record so that it describes a decoded body, as ``answer_head`` does."""
     reason = f" {head.reason}" if head.reason else ""
-    spelling = "1.0" if head.version == "1.0" else "1.1"
+    spelling = _SPELLINGS.get(head.version, "1.1")
     return _encode(f"HTTP/{spelling} {head.status:03}{reason}", _describing(head.headers, size))
 
 
@@ -85,10 +87,6 @@ def read_head_lines(stream: LineReader, limit: int) -> bytes:
     return bytes(raw)
 
 
-def _spelling(answer: Answer) -> str:
-    return "1.0" if answer.http_version == "1.0" else "1.1"
-
-
 def _describing(headers: Headers, size: int | None) -> list[tuple[str, str]]:
     kept: list[tuple[str, str]] = []
     has_length = False
@@ -104,20 +102,16 @@ def _describing(headers: Headers, size: int | None) -> list[tuple[str, str]]:
 
 
 def _encode(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    lines = [_line(first)]
+    lines = [_BREAKS.sub(" ", first)]
     for name, value in headers:
-        shown = name.strip() if name.isprintable() else _line(name).strip()
+        shown = name.strip() if name.isprintable() else _BREAKS.sub(" ", name).strip()
         if shown:  # a nameless header would read as the continuation of the one before
-            lines.append(f"{shown}: {value if value.isprintable() else _line(value)}")
+            lines.append(f"{shown}: {value if value.isprintable() else _BREAKS.sub(' ', value)}")
     text = "\r\n".join([*lines, "", ""])
     head = text.encode() if text.isascii() else b"".join(_bytes(line) + b"\r\n" for line in lines) + b"\r\n"
     if len(head) > MAX_HEAD:
         raise ArchiveError(f"an HTTP head of {len(head)} bytes is too long to be kept")
     return head
-
-
-def _line(text: str) -> str:
-    return text if text.isprintable() else _BREAKS.sub(" ", text)
 
 
 def _bytes(line: str) -> bytes:

@@ -35,9 +35,10 @@ class Archive:
         clock: Callable[[], datetime],
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self._written = shelf  # what is written is not moved yet, and goes there directly
+        self.sync = shelf.sync  # brings all that was kept to disk for good
         self._shelf = FollowingShelf(shelf)
-        self._files = FileSeries(
+        self.shared = shelf.shared  # whether other workers see what is sealed
+        self.files = FileSeries(
             shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
         )  # fmt: skip
@@ -49,49 +50,39 @@ class Archive:
 
     def keep(self, visit: Visit) -> RecordRef:
         """Append the request and the response; return the response's range. It is safe on disk only after ``sync``."""
-        exchange = Exchange(visit, worker=self._files.worker, answered_by="response")
-        return self._files.append_beside(exchange.request(), exchange.response())
+        exchange = Exchange(visit, worker=self.files.worker, answered_by="response")
+        return self.files.append_beside(exchange.request(), exchange.response())
 
     def keep_change(self, visit: Visit, *, base: RecordRef) -> RecordRef:
         """Append a new version as a delta on the one at ``base``, or whole if that is not worth it; return its range."""
         if visit.answer is None or not delta_may_pay(visit.answer):
             return self.keep(visit)
         start = visit.answer.body.tell()
-        exchange = Exchange(visit, worker=self._files.worker, answered_by="delta")
+        exchange = Exchange(visit, worker=self.files.worker, answered_by="delta")
         record = write_delta(self._shelf, exchange, base=base)
         if record is not None:
-            return self._files.append([record])[0]
+            return self.files.append([record])
         visit.answer.body.seek(start)
         return self.keep(visit)
 
     def keep_duplicate(self, visit: Visit, *, body: RecordRef) -> RecordRef:
         """Append the request and a revisit of the record at ``body``, for a 304 or the very same bytes; return its range."""
-        exchange = Exchange(visit, worker=self._files.worker, answered_by="revisit")
+        exchange = Exchange(visit, worker=self.files.worker, answered_by="revisit")
         original = read_fields_of(self._shelf, body)
-        return self._files.append_beside(exchange.request(), exchange.revisit(original))
+        return self.files.append_beside(exchange.request(), exchange.revisit(original))
 
     def holds(self, ref: RecordRef) -> bool:
         """Whether a record is on this shelf; it may be in the folder of another worker that shares the catalogue."""
         return self.has_file(ref.file)
 
-    @property
-    def shared(self) -> bool:
-        """Whether other workers see what is sealed."""
-        return self._written.shared
-
     def close_file(self, *, began_before: datetime | None = None) -> bool:
         """Append no more to the open file, if it is that old, so that it can be sealed; whether there was one."""
-        return bool(self._files.close(began_before=began_before))
-
-    @property
-    def rolled(self) -> int:
-        """A number that grows when there may be a file to seal."""
-        return self._files.rolled
+        return bool(self.files.close(began_before=began_before))
 
     def unsealed(self) -> list[tuple[str, int]]:
         """Return the files of this worker that are finished and have no index yet, with their sizes."""
         names = {name for name, _ in self._shelf.files()}
-        return [(file, size) for file, size in self._files.finished() if index_name(file) not in names]
+        return [(file, size) for file, size in self.files.finished() if index_name(file) not in names]
 
     def seal(self, file: str, size: int, *, spool: Path | None = None) -> None:
         """Write the index of a finished file, and seal it."""
@@ -141,10 +132,6 @@ class Archive:
             if file.endswith(SUFFIX):
                 yield Walk(self._shelf, file, size, decode_deltas=decode_deltas)
 
-    def sync(self) -> None:
-        """Bring all that was kept to disk for good."""
-        self._written.sync()
-
     def open_body(self, ref: RecordRef) -> BinaryIO:
         """Return a stream of a record's body; RecordDamaged, at its end at the latest, if it is not as it was written."""
         return open_body(self._shelf, ref)
@@ -156,9 +143,9 @@ class Archive:
     def recover(self, known_end: Callable[[str], int]) -> Iterator[KeptVisit | TornPart]:
         """Yield what is in this worker's files beyond their known ends, as ``recovery.recover`` does; to be called first."""
         try:
-            for item in recover(self._shelf, known_end, owned=self._files.owns):
+            for item in recover(self._shelf, known_end, owned=self.files.owns):
                 if isinstance(item, TornPart) and not item.set_aside:
-                    self._files.abandon(item.file)
+                    self.files.abandon(item.file)
                 yield item
         finally:
-            self._files.look_again()
+            self.files.look_again()

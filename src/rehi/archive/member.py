@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from isal import igzip_lib, isal_zlib
 
 from rehi.errors import RecordDamaged
 
@@ -27,8 +28,6 @@ _MOST_STORED = 65_535  # bytes of a stored part
 
 def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Compress the chunks to one gzip member, yielded in pieces of some 64 KB."""
-    from isal import isal_zlib
-
     deflate = isal_zlib.compressobj(LEVEL, isal_zlib.DEFLATED, GZIP)
     held = bytearray()
     for chunk in chunks:
@@ -42,14 +41,8 @@ def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def pack(plain: bytes) -> bytes:
     """Compress bytes to one gzip member, in one step."""
-    return _deflater()(plain, LEVEL, GZIP)
-
-
-@cache  # to look for a module takes a microsecond, each time
-def _deflater() -> Callable[[bytes, int, int], bytes]:
-    from isal import isal_zlib
-
-    return isal_zlib.compress
+    packed: bytes = isal_zlib.compress(plain, LEVEL, GZIP)
+    return packed
 
 
 def pack_stored(fields: bytes, block: bytes) -> bytes:
@@ -78,8 +71,6 @@ def unpack(packed: bytes, most: int = 0) -> tuple[bytes, bytes]:
 
     CompressionDamaged if it is not whole, or larger than ``most`` plain bytes; 0 is no limit.
     """
-    from isal import isal_zlib
-
     member = isal_zlib.decompressobj(GZIP)
     try:
         plain = member.decompress(packed, most)
@@ -174,7 +165,5 @@ class Member(io.RawIOBase):
 
 def gzip_decompressor() -> Decompressor:
     """Return what unpacks one gzip member and checks it."""
-    from isal import igzip_lib
-
     made: Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
     return made

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import monotonic
@@ -35,27 +35,10 @@ class FollowingShelf:
         self._moved_at: datetime | None = None
         self._lock = threading.Lock()
         self._looked_at = -MOMENT  # when it was last looked for moves because of a missing file
-
-    @property
-    def shared(self) -> bool:
-        """Whether all workers see what is sealed."""
-        return self._shelf.shared
-
-    def is_sealed(self, file: str) -> bool:
-        """Whether the shelf says that a file is sealed."""
-        return self._shelf.is_sealed(file)
-
-    def append(self, file: str, chunks: Iterable[bytes]) -> RecordRef:
-        """See ``Shelf``."""
-        return self._shelf.append(file, chunks)
-
-    def sync(self) -> None:
-        """See ``Shelf``."""
-        self._shelf.sync()
-
-    def files(self) -> Sequence[tuple[str, int]]:
-        """See ``Shelf``."""
-        return self._shelf.files()
+        # In all that does not concern a record's place the shelf is asked itself.
+        self.shared, self.files, self.is_sealed = shelf.shared, shelf.files, shelf.is_sealed
+        self.append, self.sync, self.set_aside = shelf.append, shelf.sync, shelf.set_aside
+        self.seal, self.put, self.remove = shelf.seal, shelf.put, shelf.remove
 
     def has(self, file: str) -> bool:
         """Whether a file is there, or was replaced; that another process has replaced it is noticed a moment later."""
@@ -66,22 +49,6 @@ class FollowingShelf:
             with suppress(StoreUnreachable):
                 self.look()
         return file in self._moved
-
-    def set_aside(self, file: str, offset: int) -> None:
-        """See ``Shelf``."""
-        self._shelf.set_aside(file, offset)
-
-    def seal(self, file: str) -> None:
-        """See ``Shelf``."""
-        self._shelf.seal(file)
-
-    def put(self, file: str, chunks: Iterable[bytes]) -> None:
-        """See ``Shelf``."""
-        self._shelf.put(file, chunks)
-
-    def remove(self, file: str) -> None:
-        """See ``Shelf``."""
-        self._shelf.remove(file)
 
     def open(self, ref: RecordRef) -> BinaryIO:
         """Return a stream of a record at its new place; without one, of its old place."""

@@ -176,16 +176,13 @@ class FolderShelf:
         if writer is None:
             if not FILE_NAME.fullmatch(file) or file == _TORN:
                 raise ArchiveError(f"{file!r} can't be the name of a file on a shelf")
-            self._close_oldest()
+            while len(self._writers) >= OPEN_FILES:
+                self._close_file(next(iter(self._writers)))  # the one that was longest not used
             self._make_folder()
             writer = self._writers[file] = _AppendFile(self._folder / file)
             self._names_dirty = True
         self._writers.move_to_end(file)
         return writer
-
-    def _close_oldest(self) -> None:
-        while len(self._writers) >= OPEN_FILES:
-            self._close_file(next(iter(self._writers)))
 
     def _close_file(self, file: str) -> None:
         writer = self._writers.get(file)

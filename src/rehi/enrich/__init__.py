@@ -11,7 +11,7 @@ from typing import Any
 from rehi.builtin import load_all, packages
 from rehi.enrich.facet import Facet, SilentFacet
 from rehi.errors import RehiError
-from rehi.model.codec import encode_facet, to_json
+from rehi.model.codec import to_json
 from rehi.model.document import Document, Term
 from rehi.model.work import FacetBrief
 
@@ -36,26 +36,23 @@ def understand(document: Document) -> Understanding:
     result = Understanding()
     for name, facet in load_all("facet").items():
         try:
-            _add(result, name, facet, document)
+            value = facet.find(document, MappingProxyType(result.facets))
+            if value is None:
+                continue
+            plain, brief, terms = facet.encode(value), facet.brief(value), dict.fromkeys(facet.terms(value))
+            encoded = to_json({"version": facet.version, "value": plain})  # TypeError if JSON can't hold what it gives
+            data = None if brief is None else to_json(brief)
         except MemoryError:
             raise
         except Exception as error:  # of an outsider's facet or of a library: never a reason to lose the text
             _log.warning("the facet %s failed", name, exc_info=True)
             result.failures[name] = str(error) if isinstance(error, RehiError) else f"{type(error).__name__}: {error}"
+            continue
+        result.facets[name], result.encoded[name] = value, encoded
+        if data is not None:
+            result.briefs.append(FacetBrief(name=name, version=facet.version, data=data))
+        result.terms.update(terms)
     return result
-
-
-def _add(result: Understanding, name: str, facet: Facet, document: Document) -> None:
-    """Add a facet's value with all that follows from it, or nothing."""
-    value = facet.find(document, MappingProxyType(result.facets))
-    if value is None:
-        return
-    encoded, brief, terms = encode_facet(facet, value), facet.brief(value), tuple(facet.terms(value))
-    data = None if brief is None else to_json(brief)
-    result.facets[name], result.encoded[name] = value, encoded
-    if data is not None:
-        result.briefs.append(FacetBrief(name=name, version=facet.version, data=data))
-    result.terms.update(dict.fromkeys(terms))
 
 
 def enrich(document: Document) -> Mapping[str, Any]:

@@ -33,13 +33,6 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def _sample(text: str, size: int) -> str:
-    if len(text) <= 3 * size:
-        return text
-    middle = len(text) // 2
-    return "\n".join((text[:size], text[middle : middle + size], text[-size:]))
-
-
 def _primary(declared: str) -> str:
     """Return the two or three letters of a declared tag ("et-EE" is "et"); empty if it is none."""
     code = declared.strip().replace("_", "-").split("-")[0].lower()
@@ -49,15 +42,18 @@ def _primary(declared: str) -> str:
 def identify(text: str, declared: str = "") -> str:
     """Return the code of a text's language; the declared one counts only if the text can't be identified."""
     if len(text) > 3 * _GLANCE:
-        code, probability = _classify(_sample(text, _GLANCE))
+        code, probability = _classify(text, _GLANCE)
         if probability >= _SURE:
             return code
-    code, probability = _classify(_sample(text, _SAMPLE))
+    code, probability = _classify(text, _SAMPLE)
     return code if probability >= ENOUGH else _primary(declared) or UNKNOWN
 
 
-def _classify(sample: str) -> tuple[str, float]:
-    """Return the most probable language, and its probability."""
+def _classify(text: str, size: int) -> tuple[str, float]:
+    """Return the most probable language by ``size`` characters from each third of a text, and its probability."""
+    middle = len(text) // 2
+    pieces = (text[:size], text[middle : middle + size], text[-size:])
+    sample = text if len(text) <= 3 * size else "\n".join(pieces)
     if sum(map(str.isalpha, sample)) < MIN_LETTERS:
         return UNKNOWN, 0.0
     code, probability = _identifier().classify(sample.encode("utf-8", "replace").decode("utf-8"))

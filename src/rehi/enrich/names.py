@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rehi.enrich.facet import SilentFacet
@@ -24,18 +25,10 @@ PASSAGE = 200  # characters that a paragraph needs to have a language of its own
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for gap in _PARAGRAPH.finditer(text):
-        yield start, gap.end()
-        start = gap.end()
-    yield start, len(text)
-
-
 def _passages(text: str, code: str) -> Iterator[tuple[int, int, str]]:
     """Yield stretches of one language, paragraph by paragraph; neighbours in one language are one stretch."""
     begin, current = 0, code
-    for start, end in _paragraphs(text):
+    for start, end in pairwise((0, *(gap.end() for gap in _PARAGRAPH.finditer(text)), len(text))):
         own = code
         if end - start > PASSAGE:
             passage_code = identify(text[start:end], code)
@@ -78,11 +71,6 @@ def find_names(text: str, code: str) -> tuple[Mention, ...]:
     return tuple(mentions)
 
 
-def _mention(row: dict[str, Any]) -> Mention:
-    known = {name: item for name, item in row.items() if name in Mention.__dataclass_fields__}
-    return Mention(**{**known, "lemmas": tuple(row.get("lemmas", ()))})
-
-
 class NamesFacet(SilentFacet):
     """The names in a document's text, with their places; which entities they are is found out by linking."""
 
@@ -99,7 +87,11 @@ class NamesFacet(SilentFacet):
 
     def decode(self, data: list[dict[str, Any]], version: int) -> tuple[Mention, ...]:
         """Return the mentions of plain values; fields that a later version has added are passed over."""
-        return tuple(_mention(row) for row in data)
+        mentions = []
+        for row in data:
+            known = {name: item for name, item in row.items() if name in Mention.__dataclass_fields__}
+            mentions.append(Mention(**{**known, "lemmas": tuple(row.get("lemmas", ()))}))
+        return tuple(mentions)
 
     def state(self, brief: Any, page: DescribedPage) -> Iterable[Triple]:
         """Say which entities the page mentions now."""

@@ -152,13 +152,11 @@ def _choose(raw: bytes, label: str) -> str:
     if guessed not in _LATIN and not alphabet and (not label or _is_foreign(sample)):
         return guessed or "cp1252"
     candidates = [name for name in dict.fromkeys((label, guessed, *_LATIN)) if name and _fits(sample, name)]
-
-    def merit(name: str) -> int:
-        # Latin-1 is what servers say when nobody told them; another label somebody chose.
-        chosen = 2 if name == label != "cp1252" else 0
-        return chosen + _plausibility(sample.decode(name, "ignore"), alphabet)
-
-    return max(candidates, key=merit, default="cp1252")  # the first of equals: the declared one, then the guess
+    merits = {name: _plausibility(sample.decode(name, "ignore"), alphabet) for name in candidates}
+    if label in merits and label != "cp1252":  # Latin-1 is what servers say when nobody told them; this somebody chose
+        merits[label] += 2
+    # The first of equals: the declared one, then the guess.
+    return max(candidates, key=lambda name: merits[name], default="cp1252")
 
 
 def _is_foreign(sample: bytes) -> bool:

@@ -120,7 +120,8 @@ class Fetcher(Generic[K]):
             wait = 0.0 if self._ready else max(0.0, end - monotonic())
             if self._resolver.waiting:
                 wait = min(wait, self._resolver.seconds_to_timeout())
-            if self._poller.poll(wait) or self._resolver.waiting:
+            self._poller.poll(wait)
+            if self._resolver.waiting:
                 self._connect_looked_up()
             self._collect()
             if self._disk_full is not None:
@@ -244,7 +245,7 @@ class Fetcher(Generic[K]):
 
     def _finish(self, curl: Any, code: int, message: str) -> None:
         transfer, job = self._busy.pop(curl)
-        job.seconds += transfer.seconds()
+        job.seconds += curl.getinfo(pycurl.TOTAL_TIME)
         try:
             answer = transfer.conclude(code, message)
         except FetchError as error:

@@ -80,13 +80,12 @@ def _embedded(address: IPv6Address) -> IPv4Address | None:
 
 def parse_networks(texts: Iterable[str], *, setting: str) -> tuple[IPv4Network | IPv6Network, ...]:
     """Return the networks that a setting names; SettingsError if one of them is wrong."""
-    return tuple(_network(text, setting) for text in texts)
-
-
-def _network(text: str, setting: str) -> IPv4Network | IPv6Network:
-    try:
-        return ip_network(text.strip())
-    except ValueError as error:
-        raise SettingsError(
-            f"{setting}: {text!r} is not a network; write one as in 127.0.0.0/8, with zeros after the prefix"
-        ) from error
+    networks = []
+    for text in texts:
+        try:
+            networks.append(ip_network(text.strip()))
+        except ValueError as error:
+            raise SettingsError(
+                f"{setting}: {text!r} is not a network; write one as in 127.0.0.0/8, with zeros after the prefix"
+            ) from error
+    return tuple(networks)

@@ -50,7 +50,9 @@ class RobotRules:
 
     def allows(self, url: str) -> bool:
         """Whether a URL may be visited: robots.txt itself always, and nothing else on a deferred host."""
-        path = _path_of(url)
+        match = _PATH.match(url)
+        path = match[1] if match else ""
+        path = path if path.startswith("/") else f"/{path}"
         if path.startswith("/robots.txt") and path[11:12] in ("", "?"):
             return True
         return not self.deferred if self._matcher is None else self._matcher.allows(path)
@@ -101,12 +103,6 @@ def _parse(text: str, product: str) -> tuple[Matcher, float | None, tuple[str, .
 
 
 _parse_cached = lru_cache(maxsize=256)(_parse)
-
-
-def _path_of(url: str) -> str:
-    match = _PATH.match(url)
-    path = match[1] if match else ""
-    return path if path.startswith("/") else f"/{path}"
 
 
 def _decode(data: bytes, answer: Answer) -> str:

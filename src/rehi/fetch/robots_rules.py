@@ -185,14 +185,12 @@ class _RuleSet:
             rank = 2 * (sum(map(len, parts)) + len(parts) - 1 + ends) + allow
             if rank < 2:  # an empty rule says nothing
                 continue
-            if len(parts) == 1:
-                _keep(self._wholes if ends else self._prefixes, parts[0], rank)
-            elif len(parts) == 2 and not parts[1]:
-                _keep(self._prefixes, parts[0], rank)
-            elif len(wild) < MAX_WILD:
+            is_plain = len(parts) == 1 or (len(parts) == 2 and not parts[1])
+            if not is_plain and len(wild) < MAX_WILD:
                 wild.append((rank, max(parts, key=len), parts, ends))
-            elif not allow:  # too many patterns, made to cost time: the rule is shortened, so that it forbids more
-                _keep(self._prefixes, parts[0], rank)
+            elif is_plain or not allow:  # too many patterns, made to cost time: such a rule is shortened to forbid more
+                table = self._wholes if ends and len(parts) == 1 else self._prefixes
+                table[parts[0]] = max(rank, table.get(parts[0], 0))
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
         self._wild = sorted(wild, reverse=True)
 
@@ -212,11 +210,6 @@ class _RuleSet:
                 best = rank
                 break
         return best % 2 == 1
-
-
-def _keep(table: dict[str, int], text: str, rank: int) -> None:
-    if table.get(text, 0) < rank:
-        table[text] = rank
 
 
 def _fits(path: str, parts: tuple[str, ...], ends: bool) -> bool:

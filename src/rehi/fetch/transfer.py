@@ -88,10 +88,6 @@ class Transfer:
             self._options = request.options
         self._route(request)
 
-    def seconds(self) -> float:
-        """Return how many seconds the request took."""
-        return float(self.curl.getinfo(pycurl.TOTAL_TIME))
-
     def conclude(self, code: int, message: str) -> Answer:
         """Return the answer, or raise the error that libcurl's result code stands for."""
         try:

@@ -149,12 +149,6 @@ def _usual_interval(host: HostHistory) -> float:
     return (host.exposure[0] + _FIRST_GUESS) / (host.changes[0] + 1)
 
 
-def _even_interval(host: HostHistory, taste: float) -> float:
-    """Return the interval between changes at which a page is visited alike for freshness and for versions."""
-    own = _EVEN_SHARE * _usual_interval(host)
-    return own ** (1 - taste / 2) * _EVEN_COMMON ** (taste / 2)  # type: ignore[no-any-return]
-
-
 def _choose(
     page: PageHistory, host: HostHistory, promised: float,
     *, price: float, taste: float, shortest: float, longest: float,
@@ -166,7 +160,9 @@ def _choose(
     """
     watched = page.visited - page.first
     fresh_price = price * _FRESH_UNIT
-    catch_price = 1 - exp(-fresh_price / _even_interval(host, taste))
+    # Between changes, so that a page is visited alike for freshness and for versions.
+    even_interval = (_EVEN_SHARE * _usual_interval(host)) ** (1 - taste / 2) * _EVEN_COMMON ** (taste / 2)
+    catch_price = 1 - exp(-fresh_price / even_interval)
     taste = _MOST_TASTE * taste**_TASTE_POWER
     fresh_price *= min(1.0, sqrt((watched + _FIRST_LOOK) * _CURIOSITY / fresh_price))
     fresh, catch = (1 - taste) / fresh_price, taste / catch_price

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from rehi.ports import Frontier
@@ -33,27 +34,22 @@ def allowance(budget: int, *, visited: int, now: datetime) -> int:
     return max(min(int(budget * min(passed + _BURST, 1.0) + 0.5), budget) - visited, 0)
 
 
+@dataclass(slots=True)
 class Budget:
     """Looks at the day's visits once a minute; all workers of a catalogue share one budget."""
 
-    def __init__(self, frontier: Frontier, visits_per_day: int) -> None:
-        self._frontier, self._visits_per_day = frontier, visits_per_day
-        self._look_at: datetime | None = None
-        self._left = UNLIMITED
-        self.price = 1.0
+    frontier: Frontier
+    visits_per_day: int  # 0 for as many as there are
+    left: int = UNLIMITED  # visits that may be begun now; whoever begins some takes them off
+    price: float = 1.0
+    _look_at: datetime | None = None
 
-    def left(self, now: datetime) -> int:
-        """Return how many visits may be begun now."""
-        if self._visits_per_day and (self._look_at is None or now >= self._look_at):
-            load = self._frontier.load(now=now)
+    def look(self, now: datetime) -> None:
+        """See what is left, if there is a limit and it is time."""
+        if self._look_at is None or now >= self._look_at:
+            load = self.frontier.load(now=now)
             self.price = adjust_price(
-                self.price, planned=load.planned, visited=load.visited, budget=self._visits_per_day
+                self.price, planned=load.planned, visited=load.visited, budget=self.visits_per_day
             )
-            self._left = allowance(self._visits_per_day, visited=load.visited, now=now)
+            self.left = allowance(self.visits_per_day, visited=load.visited, now=now)
             self._look_at = now + timedelta(seconds=_LOOK_SECONDS)
-        return self._left
-
-    def spend(self, visits: int) -> None:
-        """Count visits that were taken on."""
-        if self._visits_per_day:
-            self._left -= visits

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import orjson
 from pyoxigraph import Literal, NamedNode, Triple
 
-from rehi.builtin import load_all, load_working
+from rehi.builtin import load_all
 from rehi.errors import FacetFailed, RehiError
 from rehi.graph import vocabulary as v
 from rehi.graph.identifiers import (
@@ -59,8 +60,9 @@ class ResourceTopic:
         """Return the changes that bring the graphs of resources up to date; a facet that fails costs only what it states."""
         changes: dict[int, list[GraphChange]] = {}
         for resource in context.catalogue.describe_resources(subjects):
+            graph = resource_graph(context.base, resource.resource_id)
             triples = tuple(dict.fromkeys(_describe_resource(resource, context)))
-            changes[resource.resource_id] = [ReplaceGraph(resource_graph(context.base, resource.resource_id), triples)]
+            changes[resource.resource_id] = [ReplaceGraph(graph, triples)]
         return changes
 
 
@@ -103,7 +105,7 @@ def _describe_resource(resource: ResourceDescription, context: GraphContext) -> 
     for alias in resource.aliases:
         if (other := document_iri(alias)) is not None and other != page:
             yield Triple(other, _REDIRECTS_TO, page)
-    yield from _describe_facets(PageContext(page, resource, context.base), context.note)
+    yield from _describe_facets(PageContext(page, resource, partial(mint, context.base)), context.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +114,7 @@ class PageContext:
 
     iri: NamedNode
     description: ResourceDescription
-    base: str
-
-    def mint(self, *segments: str) -> NamedNode:
-        """Return the IRI of these segments under the public base."""
-        return mint(self.base, *segments)
+    mint: Callable[..., NamedNode]  # the IRI of segments under the public base
 
 
 def _describe_facets(page: PageContext, note: Callable[[str, RehiError], None]) -> Iterator[Triple]:
@@ -145,9 +143,7 @@ def _describe_versions(resource: ResourceDescription, page: NamedNode, base: str
 
 def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
     name = _writable(entity.name)
-    kind: EntityKind | None = load_working(
-        "entity_kind", entity.key.kind
-    )  # None if its package is not installed any more
+    kind: EntityKind | None = load_all("entity_kind").get(entity.key.kind)  # None if its package is installed no more
     yield Triple(subject, _NAME, Literal(name))
     if kind is not None:
         yield Triple(subject, _TYPE, NamedNode(kind.class_iri))

@@ -7,7 +7,7 @@ and later "Paiole"), and it is of the same kind everywhere.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
@@ -71,7 +71,14 @@ def _drop_doubtful(
         del known[form]
 
 
-def _find_again(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, no_names: Set[int]) -> Iterator[Span]:
+def spread(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, no_names: Set[int]) -> list[Span]:
+    """Return the spans, and new ones where one of their names stands elsewhere in the text.
+
+    ``no_names`` are the numbers of tokens at which no name may begin, as they are capital only at the start of a sentence.
+    """
+    if not spans:
+        return []
+    again: list[Span] = []
     known = _known(spans, tokens, forms)
     sizes = sorted({len(prefix) for prefix in known}, reverse=True)
     taken = {at for span in spans for at in range(span.first, span.end)}
@@ -86,15 +93,6 @@ def _find_again(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, no
             last_forms = sorted(forms(tokens[last].text)) if tokens[last].text[:1].isupper() else []
             kinds = [ends[form] for form in last_forms if form in ends]
             if kinds:
-                yield Span(first, last + 1, kinds[0])
+                again.append(Span(first, last + 1, kinds[0]))
                 break
-
-
-def spread(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms, no_names: Set[int]) -> list[Span]:
-    """Return the spans, and new ones where one of their names stands elsewhere in the text.
-
-    ``no_names`` are the numbers of tokens at which no name may begin, as they are capital only at the start of a sentence.
-    """
-    if not spans:
-        return []
-    return without_overlaps([*spans, *_find_again(spans, tokens, forms, no_names)])
+    return without_overlaps([*spans, *again])

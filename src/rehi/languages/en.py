@@ -65,7 +65,7 @@ def _forms(word: str) -> frozenset[str]:
 def _describe(text: str, span: Span, tokens: Sequence[Token]) -> Mention:
     start, end = tokens[span.first].start, tokens[span.end - 1].end
     words = words_of(span, tokens)
-    given, family = split_person(words, is_given_name) if span.kind is NameKind.PERSON else ("", "")
+    given, family = split_person(words, is_given=is_given_name(words[0])) if span.kind is NameKind.PERSON else ("", "")
     return Mention(
         kind=span.kind.value, start=start, end=end, surface=text[start:end], name=" ".join(text[start:end].split()),
         given=given, family=family,

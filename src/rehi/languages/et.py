@@ -5,15 +5,15 @@ The model, its features and the analyser are called directly: EstNLTK's own tagg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
 from rehi.languages.consistency import agree, spread
 from rehi.languages.et_estnltk import Analysis, gazetteer, morphology, tagger
 from rehi.languages.et_features import features
-from rehi.languages.et_lemmas import BasicForms, basic_forms, rank_forms
-from rehi.languages.et_spans import EstonianText, corrected
+from rehi.languages.et_lemmas import basic_forms, rank_forms
+from rehi.languages.et_spans import EstonianText, corrected, read_word
 from rehi.languages.kinds import NameKind
 from rehi.languages.people import split_person
 from rehi.languages.sentences import Token, blocks
@@ -39,9 +39,14 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
     tokens = [token for row in rows for token in row]
     flat = [each for row in readings for each in row]
     starts = list(accumulate((len(row) for row in rows[:-1]), initial=0))
-    estonian = EstonianText(tokens, flat, frozenset(starts), gazetteer())
-    spans = corrected(list(_tag(words, readings, starts)), estonian)
-    no_names = {at for at in starts if not estonian.is_proper(at)}
+    meanings = [read_word(token.text, each) for token, each in zip(tokens, flat, strict=True)]
+    by_model = [
+        span
+        for sentence, row, start in zip(words, features(words, readings, gazetteer()), starts, strict=True)
+        for span in read_labels(tagger().tag(row), sentence, start)
+    ]
+    spans = corrected(by_model, EstonianText(tokens, meanings, frozenset(starts), gazetteer()))
+    no_names = {at for at in starts if not meanings[at].is_proper}
     spans = spread(agree(spans, tokens, _forms), tokens, _forms, no_names)
     return _describe(text, spans, tokens, flat)
 
@@ -49,42 +54,40 @@ def _mentions(text: str, rows: Sequence[Sequence[Token]]) -> list[Mention]:
 @lru_cache(10_000)
 def _forms(word: str) -> frozenset[str]:
     """Return the basic forms, in lower case, that a word may have as a name."""
-    return frozenset(each.lemma.lower() for each in morphology().readings(word) if each.part_of_speech in "HSA") | {
-        word.lower()
-    }
-
-
-def _tag(words: list[list[str]], readings: list[list[tuple[Analysis, ...]]], starts: Sequence[int]) -> Iterator[Span]:
-    """Yield the names that the model finds, given the words of each sentence, their readings, and the sentences' first tokens."""
-    for sentence, row, start in zip(words, features(words, readings, gazetteer()), starts, strict=True):
-        yield from read_labels(tagger().tag(row), sentence, start)
-
-
-def _basic(span: Span, tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]) -> BasicForms:
-    words = words_of(span, tokens)
-    return basic_forms(words, readings[span.first : span.end], morphology().readings(words[-1]), span.kind, gazetteer())
+    return frozenset(
+        each.lemma.lower() for each in morphology().word(word).readings if each.part_of_speech in "HSA"
+    ) | {word.lower()}
 
 
 def _describe(
     text: str, spans: Sequence[Span], tokens: Sequence[Token], readings: Sequence[tuple[Analysis, ...]]
 ) -> list[Mention]:
-    basics = [_basic(span, tokens, readings) for span in spans]
+    names = [words_of(span, tokens) for span in spans]
+    basics = [
+        basic_forms(
+            words,
+            readings[span.first : span.end],
+            morphology().word(words[-1]).readings,
+            span.kind,
+            gazetteer(),
+        )
+        for span, words in zip(spans, names, strict=True)
+    ]
     settled = rank_forms(
-        [(span.kind, " ".join(words_of(span, tokens)), basic) for span, basic in zip(spans, basics, strict=True)]
+        [(span.kind, " ".join(words), basic) for span, words, basic in zip(spans, names, basics, strict=True)]
     )
     families = {
         forms[0]
         for span, forms in zip(spans, settled, strict=True)
         if span.kind is NameKind.PERSON and span.end - span.first > 1
     }
-
-    def is_given(word: str) -> bool:
-        return word not in families and gazetteer().is_given_name(word)
-
     mentions: list[Mention] = []
     for span, basic, forms in zip(spans, basics, settled, strict=True):
         start, end = tokens[span.first].start, tokens[span.end - 1].end
-        given, family = split_person((*basic.before, forms[0]), is_given) if span.kind is NameKind.PERSON else ("", "")
+        given = family = ""
+        if span.kind is NameKind.PERSON:
+            is_given = forms[0] not in families and gazetteer().is_given_name(forms[0])
+            given, family = split_person((*basic.before, forms[0]), is_given=is_given)
         mentions.append(
             Mention(
                 kind=span.kind.value, start=start, end=end, surface=text[start:end], name=basic.name(forms[0]),

@@ -25,18 +25,12 @@ _COMPOUND = str.maketrans("", "", "_+=")
 _LONGEST = 100  # characters; a longer word is data
 
 
-@cache
-def package_folder() -> Path:
-    """Return the folder in which EstNLTK is installed, without importing it; EngineError if it is not."""
+def package_file(path: str) -> Path:
+    """Return a file of EstNLTK, which is not imported, given its path in the package; EngineError if it is not there."""
     spec = find_spec("estnltk")
     if spec is None or spec.origin is None:
         raise EngineError("Estonian names need the package estnltk: install it with `pip install estnltk`")
-    return Path(spec.origin).parent
-
-
-def package_file(path: str) -> Path:
-    """Return a file of EstNLTK, given its path in the package; EngineError if it is not there."""
-    file = package_folder() / path
+    file = Path(spec.origin).parent / path
     if not file.is_file():
         raise EngineError(f"estnltk lacks its file {file}: install it again")
     return file
@@ -56,7 +50,7 @@ class Analysis(NamedTuple):
         return self.root if self.root in ("_", "+", "=") else self.root.translate(_COMPOUND)
 
 
-class _AnalysedWord(NamedTuple):
+class AnalysedWord(NamedTuple):
     """A word with all its readings."""
 
     raw: Any  # the analyser's own object
@@ -72,37 +66,32 @@ class Morphology:
     """
 
     def __init__(self) -> None:
-        self._library = _load_vabamorf()
-        lexicons = sorted(path for path in (package_folder() / "vabamorf" / "dct").glob("*") if path.is_dir())
+        home = package_file("vabamorf/__init__.py").parent
+        self._library = _load_vabamorf(home)
+        lexicons = sorted(path for path in (home / "dct").glob("*") if path.is_dir())
         if not lexicons:
-            raise EngineError(f"estnltk in {package_folder()} lacks its lexicons: install it again")
+            raise EngineError(f"estnltk in {home.parent} lacks its lexicons: install it again")
         newest = f"vabamorf/dct/{lexicons[-1].name}"
         analyser, disambiguator = package_file(f"{newest}/et.dct"), package_file(f"{newest}/et3.dct")
         self._analyser = self._library.Vabamorf(str(analyser), str(disambiguator))
-        self._word = lru_cache(12_000)(self._analyse)
+        self.word = lru_cache(12_000)(self._analyse)
 
-    def _analyse(self, word: str) -> _AnalysedWord:
+    def _analyse(self, word: str) -> AnalysedWord:
+        """Return a word with all readings that it can have, whatever stands around it; kept as ``word``."""
         library = self._library
         analyses = self._analyser.analyze(library.StringVector([word[:_LONGEST]]), False, True, True, True, False)
         raw = list(analyses[0][1])
-        return _AnalysedWord(library.WordAnalysis(word[:_LONGEST], library.AnalysisVector(raw)), _readings(raw))
-
-    def readings(self, word: str) -> tuple[Analysis, ...]:
-        """Return all readings that a word can have, whatever stands around it."""
-        return self._word(word).readings
+        return AnalysedWord(library.WordAnalysis(word[:_LONGEST], library.AnalysisVector(raw)), _readings(raw))
 
     def sentence(self, words: list[str]) -> list[tuple[Analysis, ...]]:
         """Return the readings of each word that fit the sentence; mostly one."""
-        chosen = self._analyser.disambiguate(self._library.SentenceAnalysis([self._word(word).raw for word in words]))
+        chosen = self._analyser.disambiguate(self._library.SentenceAnalysis([self.word(word).raw for word in words]))
         return [_readings(raw) for _, raw in chosen]
 
 
-def _load_vabamorf() -> ModuleType:
+def _load_vabamorf(folder: Path) -> ModuleType:
     """Load the analyser's own module (a SWIG wrapper)."""
-    folder = package_folder() / "vabamorf"
-    spec = spec_from_file_location(
-        _PRIVATE, package_file("vabamorf/__init__.py"), submodule_search_locations=[str(folder)]
-    )
+    spec = spec_from_file_location(_PRIVATE, folder / "__init__.py", submodule_search_locations=[str(folder)])
     if spec is None or spec.loader is None:
         raise EngineError(f"the analyser in {folder} can't be loaded: install estnltk again")
     module = module_from_spec(spec)

@@ -46,18 +46,14 @@ def _as_written(lemma: str, surface: str) -> str:
     return lemma
 
 
-def _has_case_ending(reading: Analysis) -> bool:
-    """Whether a reading removes an ending that is rarely part of the name itself."""
-    return reading.ending in _CASE_ENDINGS and reading.lemma[-1:].lower() in _VOWELS
-
-
 def _score(
     reading: Analysis, form: str, surface: str, kind: NameKind, known: Gazetteer, chosen: frozenset[str], company: bool
 ) -> float:
     score = 4.0 if reading.lemma.lower() in chosen else 0.0
     listed = known.is_place(form) if kind is NameKind.PLACE else known.is_given_name(form)
     score += 3.0 * (listed and kind is not NameKind.ORGANISATION)
-    if form != surface and _has_case_ending(reading) and surface.lower() in chosen:
+    inflected = reading.ending in _CASE_ENDINGS and reading.lemma[-1:].lower() in _VOWELS
+    if form != surface and inflected and surface.lower() in chosen:
         unknown = not (known.is_given_name(surface) or known.is_place(surface))
         score += 5.0 if unknown and (len(reading.ending) > 1 or kind is NameKind.PLACE) else 1.0
     if kind is NameKind.ORGANISATION and form == surface and reading.form == "sg n":
@@ -66,27 +62,6 @@ def _score(
         score -= 8.0
     score += 0.5 * (reading.part_of_speech == "H")
     return score
-
-
-def _last_forms(
-    surface: str,
-    all_readings: Sequence[Analysis],
-    in_context: Sequence[Analysis],
-    kind: NameKind,
-    known: Gazetteer,
-    company: bool,
-) -> tuple[str, ...]:
-    if not surface.isalpha() and "-" not in surface:
-        return (surface,)
-    chosen = frozenset(each.lemma.lower() for each in in_context if each.part_of_speech in _NAMELIKE)
-    scores: dict[str, float] = defaultdict(float)
-    for reading in (*in_context, *all_readings):
-        plural = kind is NameKind.ORGANISATION and reading.form == "pl n"  # "MTÜ Vanad Laevad" is its name
-        form = surface if plural else _as_written(reading.lemma, surface)
-        if reading.part_of_speech in _NAMELIKE and form and form[:1].isalpha():
-            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen, company))
-    ranked = sorted(scores, key=lambda form: -scores[form])
-    return tuple(ranked[:MAX_FORMS]) or (surface,)
 
 
 def _agreeing(words: Sequence[str], in_context: Sequence[Sequence[Analysis]]) -> list[str]:
@@ -115,10 +90,20 @@ def basic_forms(
     known: Gazetteer,
 ) -> BasicForms:
     """Return the possible basic forms of a name, given the readings of its words."""
-    before = list(words[:-1]) if kind is NameKind.PERSON else _agreeing(words, in_context)
-    return BasicForms(
-        tuple(before), _last_forms(words[-1], all_of_last, in_context[-1], kind, known, is_form(words[0]))
-    )
+    before = tuple(words[:-1]) if kind is NameKind.PERSON else tuple(_agreeing(words, in_context))
+    surface = words[-1]
+    if not surface.isalpha() and "-" not in surface:
+        return BasicForms(before, (surface,))
+    company = is_form(words[0])
+    chosen = frozenset(each.lemma.lower() for each in in_context[-1] if each.part_of_speech in _NAMELIKE)
+    scores: dict[str, float] = defaultdict(float)
+    for reading in (*in_context[-1], *all_of_last):
+        plural = kind is NameKind.ORGANISATION and reading.form == "pl n"  # "MTÜ Vanad Laevad" is its name
+        form = surface if plural else _as_written(reading.lemma, surface)
+        if reading.part_of_speech in _NAMELIKE and form and form[:1].isalpha():
+            scores[form] = max(scores[form], _score(reading, form, surface, kind, known, chosen, company))
+    ranked = sorted(scores, key=lambda form: -scores[form])
+    return BasicForms(before, tuple(ranked[:MAX_FORMS]) or (surface,))
 
 
 def rank_forms(basics: Sequence[tuple[NameKind, str, BasicForms]]) -> list[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -34,12 +34,12 @@ def is_title(word: str) -> bool:
     return word.rstrip(".").lower() in TITLES
 
 
-def split_person(words: Sequence[str], is_given_name: Callable[[str], bool]) -> tuple[str, str]:
-    """Return given and family name; a single word is the family name unless it is known as a given name."""
+def split_person(words: Sequence[str], *, is_given: bool) -> tuple[str, str]:
+    """Return given and family name; a single word is the family name unless it ``is_given``, known as a given name."""
     if not words:
         return "", ""
     if len(words) == 1:
-        return (words[0], "") if is_given_name(words[0]) else ("", words[0])
+        return (words[0], "") if is_given else ("", words[0])
     cut = len(words) - 1
     while cut > 1 and words[cut - 1].lower() in PARTICLES:
         cut -= 1

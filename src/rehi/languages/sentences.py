@@ -58,6 +58,7 @@ _MONTHS = (
 )  # fmt: skip
 _ENDS = frozenset(".?!…") | {"...", "..", "....", "?!", "!!"}
 _CLOSING = frozenset("\"”“»’')]}") | {"''"}
+_INSIDE = frozenset(",;:)]}")  # no sentence begins with them
 _SOFT_FROM, _SOFT_TO = 55, 130  # the widths of a typeset line
 
 
@@ -144,11 +145,6 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
         yield held
 
 
-def _may_begin_sentence(token: Token) -> bool:
-    first = token.text[0]
-    return not first.islower() and first not in ",;:)]}"
-
-
 def sentences(text: str) -> Iterator[list[Token]]:
     """Yield the sentences of a text, in order; ``text[start:end]`` is each token's text.
 
@@ -162,7 +158,8 @@ def sentences(text: str) -> Iterator[list[Token]]:
             if ended and (token.text in _CLOSING and token.start == sentence[-1].end):
                 sentence.append(token)
                 continue
-            if (ended and _may_begin_sentence(token)) or len(sentence) >= MAX_TOKENS:
+            goes_on = token.text[0].islower() or token.text[0] in _INSIDE
+            if (ended and not goes_on) or len(sentence) >= MAX_TOKENS:
                 yield sentence
                 sentence = []
             sentence.append(token)

@@ -112,10 +112,10 @@ def with_companies(spans: Sequence[Span], tokens: Sequence[Token], starts: froze
     """
     companies = without_overlaps(_find_companies(spans, tokens, starts))
     taken = {at for span in companies for at in range(span.first, span.end)}
-    rest = [span for span in spans if taken.isdisjoint(range(span.first, span.end)) and not _is_bare_form(span, tokens)]
+    rest = [
+        span
+        for span in spans
+        if taken.isdisjoint(range(span.first, span.end))
+        and (span.end - span.first > 1 or not is_form(tokens[span.first].text))  # a form alone names nobody
+    ]
     return without_overlaps([*companies, *rest])
-
-
-def _is_bare_form(span: Span, tokens: Sequence[Token]) -> bool:
-    """Whether a span is nothing but a legal form, which names nobody."""
-    return span.end - span.first == 1 and is_form(tokens[span.first].text)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
-from rehi.builtin import load_working
+from rehi.builtin import load_all
 from rehi.link.name import best_of, oddity, slug
 from rehi.model.document import Mention
 from rehi.model.entity import Candidate, EntityKey, Identity, LinkedIdentity
-from rehi.model.kinds import EntityKind
 
 
 def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
@@ -22,12 +21,13 @@ def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
     for mention in mentions:
         if name_slug := slug(mention.name):
             groups[EntityKey(mention.kind, name_slug)].append(mention)
-    bearers = _bearers(groups)
+    with_parts = {name for name, kind in load_all("entity_kind").items() if kind.has_parts}
+    bearers = _bearers(groups, with_parts)
     extra: Counter[EntityKey] = Counter()
     for surname, bearer in bearers.items():
         extra[bearer] += len(groups[surname])
-    kept = sorted((key for key in groups if key not in bearers), key=str)
-    return tuple(_identity(key, groups[key], extra=extra[key]) for key in kept)
+    kept = sorted(groups.keys() - bearers.keys())
+    return tuple(_identity(key, groups[key], extra=extra[key], has_parts=key.kind in with_parts) for key in kept)
 
 
 def resolve(
@@ -45,36 +45,32 @@ def resolve(
     )
 
 
-def _bearers(groups: Mapping[EntityKey, Sequence[Mention]]) -> dict[EntityKey, EntityKey]:
+def _bearers(groups: Mapping[EntityKey, Sequence[Mention]], with_parts: Set[str]) -> dict[EntityKey, EntityKey]:
     """Return the surnames that stand alone, each with the only one of its kind in the document who bears it."""
-    named = {key: mentions for key, mentions in groups.items() if _has_parts(key.kind)}
+    alone = []
     families: dict[tuple[str, str], set[EntityKey]] = defaultdict(set)
-    for key, mentions in named.items():
-        if not _is_single(mentions):
+    for key, mentions in groups.items():
+        if key.kind not in with_parts:
+            continue
+        if all(len(mention.name.split()) == 1 for mention in mentions):
+            alone.append(key)
+        else:
             for mention in mentions:
                 families[key.kind, slug(mention.family)].add(key)
     bearers = {}
-    for key, mentions in named.items():
-        if _is_single(mentions) and len(families[key.kind, key.slug]) == 1:
+    for key in alone:
+        if len(families[key.kind, key.slug]) == 1:
             (bearers[key],) = families[key.kind, key.slug]
     return bearers
 
 
-def _has_parts(kind: str) -> bool:
-    """Whether names of a kind have given and family parts."""
-    known: EntityKind | None = load_working("entity_kind", kind)
-    return known is not None and known.has_parts
-
-
-def _is_single(mentions: Sequence[Mention]) -> bool:
-    return all(len(mention.name.split()) == 1 for mention in mentions)
-
-
-def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int) -> Identity:
+def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int, has_parts: bool) -> Identity:
     names = [_tidy(mention.name) for mention in mentions]
     forms = {form for form in (*names, *(_tidy(lemma) for m in mentions for lemma in m.lemmas)) if form}
-    parts = [(_tidy(m.given), _tidy(m.family)) for m in mentions if m.given or m.family]
-    given, family = _best_parts(parts) if _has_parts(key.kind) else ("", "")
+    parts = Counter((_tidy(m.given), _tidy(m.family)) for m in mentions if has_parts and (m.given or m.family))
+    given, family = min(
+        parts, key=lambda pair: (*oddity(" ".join(pair)), -parts[pair], pair), default=("", "")
+    )  # as the name is chosen
     return Identity(
         key=key,
         name=best_of(names),
@@ -87,8 +83,3 @@ def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int) -> Ide
 
 def _tidy(name: str) -> str:
     return " ".join(name.split())
-
-
-def _best_parts(parts: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    counts = Counter(parts)
-    return min(counts, key=lambda pair: (*oddity(" ".join(pair)), -counts[pair], pair), default=("", ""))

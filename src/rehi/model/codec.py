@@ -1,39 +1,11 @@
-"""The codec of what is known of a document: facets' values with their versions, parts and tables, as JSON."""
+"""The codec of what is known of a document, as JSON: its parts and tables, and whatever facets give."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
-from rehi.builtin import load_working
 from rehi.model.document import Part, TableDialect, TableShape
-
-_log = logging.getLogger(__name__)
-
-
-def encode_facet(facet: Any, value: Any) -> bytes:
-    """Return a facet's value as a JSON object with its version; TypeError if the facet gives what JSON can't hold."""
-    return to_json({"version": facet.version, "value": facet.encode(value)})
-
-
-def decode_facets(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of facets by name.
-
-    One that is not installed any more, or can't read what another version of it has written, is left out: what it wrote
-    stays in its record, and all else can be read.
-    """
-    facets: dict[str, Any] = {}
-    for name, item in written.items():
-        if (facet := load_working("facet", name)) is None:
-            continue
-        try:
-            facets[name] = facet.decode(item["value"], item["version"])
-        except Exception:  # an outsider's codec may raise whatever it likes
-            _log.warning(
-                "what the facet %s has written can't be read by the one that is installed", name, exc_info=True
-            )
-    return facets
 
 
 def to_part(fields: Mapping[str, Any]) -> Part:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class EntityKey:
     """What an entity is called in addresses: its kind and a slug that no other of the kind has."""
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rehi.app import House
-from rehi.builtin import load_working
+from rehi.builtin import load_all
 from rehi.errors import Busy, SettingsError
 from rehi.model.document import Reading, Term
 from rehi.model.version import Version
@@ -67,14 +67,16 @@ def read_version(house: House, version: Version) -> Reading:
 
 def with_plain_facets(reading: Reading) -> Reading:
     """Return a reading whose facets are as their codecs write them, whoever brings them."""
-    plain = {name: load_working("facet", name).encode(value) for name, value in reading.facets.items()}
+    facets = load_all("facet")
+    plain = {name: facets[name].encode(value) for name, value in reading.facets.items()}
     return replace(reading, facets=plain)
 
 
 def view_facets(reading: Reading) -> Iterator[FacetView]:
     """Yield what a page shows of each facet that has something to show."""
+    facets = load_all("facet")
     for name, value in reading.facets.items():
-        facet = load_working("facet", name)
+        facet = facets[name]
         rows, terms = tuple(facet.show(value)), tuple(facet.terms(value))
         if rows or terms:
             yield FacetView(name=name, rows=rows, terms=terms)

@@ -11,12 +11,11 @@ from typing import Annotated
 from pydantic import Field
 
 from rehi.app import House, utc_now
-from rehi.builtin import find, load
+from rehi.builtin import find, load, load_all
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceState
 from rehi.operations.parameters import LONGEST_URL, SourceId
 from rehi.operations.status import RunningService
-from rehi.pipeline.discovery import all_kinds
 from rehi.sources import normalise, recognise_file
 from rehi.sources.links import parse_follow
 from rehi.sources.recognition import find_crawls
@@ -88,7 +87,7 @@ def enter(house: House, given: str, *, again: bool = False, in_place: bool = Fal
 
 def enter_file(house: House, path: Path, *, name: str, again: bool = False, in_place: bool = False) -> Source:
     """Enter a file as a source; ``again`` enters it a second time, with statistics of its own."""
-    kind = recognise_file(path, all_kinds())
+    kind = recognise_file(path, load_all("source"))
     if in_place:
         if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")

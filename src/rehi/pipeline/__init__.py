@@ -105,8 +105,8 @@ class Harvest:
         rooms = self._rooms
         self._forget_leases()
         ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}
+        self._visits.recover(ends)
         rooms.derived.forget_tail(lambda file: ends.get(file, 0))
-        self._visits.recover()
         if not rooms.graph_owner:
             rooms.graph.write([describe_vocabulary(rooms.settings.base)])
             rooms.graph.publish()

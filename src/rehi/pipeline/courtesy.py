@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from rehi.errors import ConnectFailed, DnsFailed, TimedOut, TlsFailed
-from rehi.fetch import RobotRules, retry_after, robots_url
+from rehi.fetch import RobotRules, read_robots, retry_after, robots_url
 from rehi.frontier import Agenda, Purpose, wait_after_failures
 from rehi.model.host import Probe
 from rehi.model.http import OVERLOADED
-from rehi.model.problem import Problem, Stage
+from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.visit import HostLease, Robots, Visit
 from rehi.settings import FetchSettings, RevisitSettings
 
@@ -50,15 +50,16 @@ class Courtesy:
             first.append(Purpose.PROBE)
         return first
 
-    def learn_rules(self, lease: HostLease, robots: Robots, now: datetime) -> RobotRules:
-        """Take a host's robots.txt to heart."""
+    def learn_rules(self, lease: HostLease, visit: Visit, now: datetime) -> tuple[Robots, RobotRules]:
+        """Take a host's robots.txt to heart, as a visit brought it."""
+        robots = read_robots(visit, now, before=lease.robots)
         rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
         asked, granted = self.obey(lease)
         if not rules.deferred and asked > granted:
             self._notes.append(_complaint(lease, asked, granted, now))
         elif not rules.deferred:
             self._settled.add(robots_url(lease.origin))
-        return rules
+        return robots, rules
 
     def obey(self, lease: HostLease) -> tuple[float, float]:
         """Visit a host as slowly as it asks for, up to the cap, which may have been raised.
@@ -73,10 +74,10 @@ class Courtesy:
                 self._settled.add(robots_url(lease.origin))
         return asked, granted
 
-    def take_notes(self) -> tuple[list[Problem], set[str]]:
-        """Notes for the operator, and the robots.txt on which there is nothing to be noted any more."""
+    def take_notes(self) -> tuple[list[Problem], list[ProblemKey]]:
+        """Notes for the operator, and those that hold no longer, if there were any."""
         notes, settled, self._notes, self._settled = self._notes, self._settled, [], set()
-        return notes, settled
+        return notes, [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
 
     def react(self, lease: HostLease, visit: Visit, now: datetime) -> None:
         """Slow down, put the host off or relax, as its answer asks for."""

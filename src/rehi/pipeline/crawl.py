@@ -13,7 +13,7 @@ from rehi.pipeline.foreign import ForeignVisit, Skipped, read_visit
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES
 from rehi.sources import Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.kind import NOT_AT_ALL
-from rehi.sources.line_source import read_cursor
+from rehi.sources.lines import read_cursor
 from rehi.sources.recognition import recognise_archive
 
 _ANSWERS = frozenset({"response", "resource", "revisit"})

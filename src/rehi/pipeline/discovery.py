@@ -33,7 +33,7 @@ from rehi.ports import Catalogue
 from rehi.settings import Settings
 from rehi.sources import Awaited, Fetched, SourceKind, is_visitable, normalise, recognise, sample_file
 from rehi.sources.intake import take_in
-from rehi.sources.opening import open_file
+from rehi.sources.lines import open_file
 from rehi.sources.recognition import PAGE
 
 DISCOVER = "discover"  # the kind of work in the outbox whose subjects are sources
@@ -122,7 +122,7 @@ class Discovery:
                 sample = sample_file(
                     fetched.path, name=source.name, media_type=fetched.media_type, is_local=source.is_local
                 )
-            recognised = recognise(sample, all_kinds())
+            recognised = recognise(sample, load_all("source"))
             name = recognised[0] if recognised is not None else PAGE
             self.catalogue.set_kind(source.id, name)
         try:
@@ -135,11 +135,6 @@ class Discovery:
         problem = Problem.of(error, stage=Stage.SOURCES, subject=source.name, at=self.clock(), advice=ADVICE)
         self.catalogue.note([problem])
         self.catalogue.mark_source(source.id, SourceState.FAILED)
-
-
-def all_kinds() -> Mapping[str, SourceKind]:
-    """Return the kinds of sources that there are, by name."""
-    return load_all("source")
 
 
 @dataclass(slots=True)
@@ -182,7 +177,8 @@ def _recover(discovery: Discovery, archive: Archive, source: Source) -> None:
     """Record what was kept before a kill; a torn end is set aside."""
     settings, catalogue, now = discovery.settings, discovery.catalogue, discovery.clock()
     judge = Judge(archive, catalogue, settings=settings, time_zone=zone_of(settings))
-    visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(now=now)]
+    ends = {file.name: file.known_end for file in catalogue.known_files()}
+    visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(ends, now=now)]
     if visited:
         catalogue.record(visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
 

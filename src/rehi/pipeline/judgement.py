@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -75,10 +75,11 @@ class Judge:
         self.archive.sync()
         return visited
 
-    def recover(self, *, now: datetime) -> list[Visited]:
-        """What the archive holds of visits that the catalogue has not heard of; torn ends go on the problems list."""
-        ends = {file.name: file.known_end for file in self.ledger.known_files()}
+    def recover(self, ends: Mapping[str, int], *, now: datetime) -> list[Visited]:
+        """What the archive holds of visits beyond the known ends of its files; torn ends go on the problems list."""
         items = list(self.archive.recover(lambda file: ends.get(file, 0)))
+        if not items:
+            return []
         self.ledger.note([complaint(item, now) for item in items if isinstance(item, TornPart)])
         return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import process_time
@@ -148,10 +148,10 @@ def to_readings(
     return {
         key: NewReading(
             key=key if key.recipe == document.recipe else replace(key, recipe=document.recipe),
+            identities=resolve(document.identities, candidates),
             facts=replace(document.facts, derived=derived.append(document.records)),
             parts=document.parts,
             tables=document.tables,
-            identities=resolve(document.identities, candidates),
             briefs=document.briefs,
             terms=document.terms,
         )
@@ -176,7 +176,7 @@ class Texts:
         shown = self.catalogue.shown_reading(resource_id)
         if shown.facts.derived is None:
             raise NotFound(f"document {resource_id} has not been read")
-        return _located(self._read_kept(shown.facts) or self._read_now(shown.task, shown.facts)[0], shown.task)
+        return self._read(shown.task, shown.facts)
 
     def of_version(self, version: Version) -> Reading:
         """Return what is read from any version by today's recipe, and keep it; a ReadError if that is in vain."""
@@ -187,19 +187,20 @@ class Texts:
         key = ReadingKey(task.blob_id, self.plan.recipe, hint_of(task.url, task.media_type))
         for reading_id in self.catalogue.find_readings([key]).values():
             facts = self.catalogue.reading(reading_id)
-            return _located(self._read_kept(facts) or self._read_now(task, facts)[0], task)
+            return self._read(task, facts)
         reading, document = self._read_now(task, None)
         self._keep(task, key, document)
-        return _located(reading, task)
+        return replace(reading, document=locate(reading.document, task.url))
 
-    def _read_kept(self, facts: ReadingFacts) -> Reading | None:
-        """Return a reading from the derived files; None if they are not here."""
-        if facts.derived is None:
-            return None
-        try:
-            return self.derived.read(facts.derived)
-        except RecordMissing:
-            return None
+    def _read(self, task: ReadTask, facts: ReadingFacts) -> Reading:
+        """Return a reading from the derived files, or made anew if they are not here; its links lead from the task's URL."""
+        reading = None
+        if facts.derived is not None:
+            with suppress(RecordMissing):
+                reading = self.derived.read(facts.derived)
+        if reading is None:
+            reading, _ = self._read_now(task, facts)
+        return replace(reading, document=locate(reading.document, task.url))
 
     def _read_now(self, task: ReadTask, facts: ReadingFacts | None) -> tuple[Reading, ReadDocument]:
         if not self.archive.holds(task.body):
@@ -220,7 +221,3 @@ class Texts:
                 self.catalogue.enter_reading(new[key], worker=self.plan.worker, now=self.clock())
         except DataFolderBusy:
             self.catalogue.put("read", [task.version_id])
-
-
-def _located(reading: Reading, task: ReadTask) -> Reading:
-    return replace(reading, document=locate(reading.document, task.url))

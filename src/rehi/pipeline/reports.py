@@ -44,8 +44,8 @@ class Rounds:
     def begin(self, kind: UpdateKind) -> None:
         """Open a row, or go on with the day's."""
         self._kind, now = kind, self._rooms.clock()
-        current = self._open_update()
-        if kind is UpdateKind.DAY and current is not None and _is_current(current, now):
+        current = self._open_update() if kind is UpdateKind.DAY else None
+        if current is not None and _is_current(current, now):
             self._update = current
         else:
             due = self._rooms.catalogue.totals(now=now).waiting

@@ -34,8 +34,8 @@ class Sealing:
             self._work = None
         now = self._rooms.clock()
         aged = self._archive.shared and now >= self._look_at
-        if self._work is None and (aged or self._archive.rolled != self._seen):
-            self._seen = self._archive.rolled
+        if self._work is None and (aged or self._archive.files.rolled != self._seen):
+            self._seen = self._archive.files.rolled
             self._look_at = now + timedelta(seconds=LOOK_SECONDS)
             old = now - timedelta(seconds=self._rooms.settings.archive.file_seconds)
             self._work = self._thread.submit(self._seal_all, old)

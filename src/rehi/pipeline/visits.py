@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -17,15 +17,13 @@ from rehi.fetch import (
     parse_networks,
     probe_url,
     read_probe,
-    read_robots,
     robots_url,
 )
 from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
-from rehi.model.problem import ProblemKey, Stage
 from rehi.model.visit import HostLease, Visit, VisitTask
 from rehi.model.work import HostProfile
-from rehi.pipeline.courtesy import CAPPED, HOST_FAILURES, Courtesy
+from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
 
@@ -78,7 +76,9 @@ class Visits(Step):
         room = self._settings.connections * HOSTS_PER_CONNECTION - len(self._agenda)
         if room <= 0 or now < self._look_at:
             return False
-        left = self._budget.left(now)
+        if self._budget.visits_per_day:
+            self._budget.look(now)
+        left = self._budget.left
         leases = self._rooms.catalogue.lease(
             worker=self._rooms.worker,
             hosts=min(room, left, HOSTS_PER_LEASE),
@@ -86,13 +86,14 @@ class Visits(Step):
             ttl=LEASE_SECONDS,
             now=now,
         )
-        self._budget.spend(sum(len(lease.tasks) for lease in leases))
+        if self._budget.visits_per_day:
+            self._budget.left -= sum(len(lease.tasks) for lease in leases)
         for lease in leases:
-            first = self._courtesy.needs_first(lease, now)
+            first, shared = self._courtesy.needs_first(lease, now), self._shares_pace(lease.address)
             self._agenda.add(lease, self._manners(lease, lease.orders), first=first, now=now)
             if lease.host_id in self._courtesy.rules:
                 self._courtesy.obey(lease)
-            self._agenda.note_address(lease, lease.address, shared=self._shares_pace(lease.address), now=now)
+            self._agenda.note_address(lease, lease.address, shared=shared, now=now)
         self._dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
         return False
@@ -178,8 +179,7 @@ class Visits(Step):
 
     def _learn_rules(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
         lease = request.lease
-        robots = read_robots(visit, now, before=lease.robots)
-        rules = self._courtesy.learn_rules(lease, robots, now)
+        robots, rules = self._courtesy.learn_rules(lease, visit, now)
         self._profiles.append(HostProfile(host_id=lease.host_id, robots=robots))
         if rules.deferred:
             reason = visit.error or BadStatus(f"it answered {robots.status}")
@@ -230,16 +230,19 @@ class Visits(Step):
 
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
-        self._note()
+        notes, solved = self._courtesy.take_notes()
+        if notes or solved:
+            self._rooms.catalogue.note(notes, solved=solved)
         finished, self._finished, self._finished_bytes = self._finished, [], 0
         profiles, self._profiles = self._profiles, []
         released = self._agenda.take_releases()
         if not finished and not released and not profiles:
             return False
-        visited = self._judge.keep(finished, price=self._budget.price, now=now)
-        for number, release in enumerate(released):
+        for release in released:
             self._courtesy.forget(release.host_id)
-            released[number] = replace(release, history=self._judge.histories.pop(release.host_id, b""))
+        visited = self._judge.keep(finished, price=self._budget.price, now=now) if finished else []
+        histories = self._judge.histories
+        released = [replace(release, history=histories.pop(release.host_id, b"")) for release in released]
         self._rooms.catalogue.record(
             visited,
             released,
@@ -253,26 +256,19 @@ class Visits(Step):
         self._progress.counts.update(item.outcome.value for item in visited)
         return True
 
-    def _note(self) -> None:
-        notes, settled = self._courtesy.take_notes()
-        if notes or settled:
-            solved = [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
-            self._rooms.catalogue.note(notes, solved=solved)
-
     # begin and end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def recover(self) -> None:
-        """Enter the visits that the archive holds and the catalogue has not heard of."""
+    def recover(self, ends: Mapping[str, int]) -> None:
+        """Enter the visits that the archive holds beyond what the catalogue knows of its files."""
         now = self._clock()
-        self._rooms.catalogue.record(
-            self._judge.recover(now=now), [], rules=VISIT_RULES, worker=self._rooms.worker, now=now
-        )
+        if visited := self._judge.recover(ends, now=now):
+            self._rooms.catalogue.record(visited, [], rules=VISIT_RULES, worker=self._rooms.worker, now=now)
 
     def leave(self) -> None:
         """Keep what has come, forget what is under way, and give every host back."""
         self._agenda.give_back(now=self._clock())
         self._keep_now()
-        self.close()
+        self._fetcher.close()
 
     def close(self) -> None:
         """Break off what is under way."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehi.sources.kind import Awaited, Discovered, Fetch, Fetched, Recognition, SourceKind, SourceSample
-from rehi.sources.opening import Lines, open_lines
+from rehi.sources.lines import Lines, open_lines
 from rehi.sources.recognition import recognise, recognise_file, sample_file
 from rehi.sources.urls import host_meant, is_visitable, normalise
 

@@ -24,8 +24,7 @@ from typing import Literal, TypeVar
 
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
-from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
-from rehi.sources.line_source import discover_lines
+from rehi.sources.lines import BLANK, BOM, LONG_LINE, MAX_LINE, discover_lines, is_blank, shorten
 from rehi.sources.media import Promise, promise_of_type, promise_of_url
 from rehi.sources.urls import decode_url, is_robots, is_visitable, normalise
 

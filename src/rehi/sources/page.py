@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rehi.errors import SourceError
 from rehi.model.source import Finding, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
-from rehi.sources.line import BOM
+from rehi.sources.lines import BOM
 from rehi.sources.urls import is_visitable, normalise
 
 _DOCUMENT = 0.9  # surer than a list whose every line names a URL

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rehi.errors import SourceError
 from rehi.sources.kind import NOT_AT_ALL, Recognition, SourceKind, SourceSample
-from rehi.sources.line import BOM, is_blank
-from rehi.sources.opening import open_file, open_lines
+from rehi.sources.lines import BOM, is_blank, open_file, open_lines
 
 _LOOKED_AT = 262_144  # bytes, packed and unpacked
 _LINES = 100  # lines, besides blank ones

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
-from rehi.sources.line import BLANK, BOM, LONG_LINE, MAX_LINE, is_blank, shorten
-from rehi.sources.line_source import discover_lines
+from rehi.sources.lines import BLANK, BOM, LONG_LINE, MAX_LINE, discover_lines, is_blank, shorten
 from rehi.sources.media import EXTENSIONS
 from rehi.sources.page import looks_like_document
 from rehi.sources.urls import decode_url, is_visitable, normalise
@@ -44,7 +43,8 @@ class UrlList:
         """Return how many of the first lines name a page; a document in a markup language is no list, whatever it names."""
         if not sample.lines or looks_like_document(sample.start):
             return NOT_AT_ALL
-        share = sum(map(is_url_line, sample.lines)) / len(sample.lines)
+        urls = [line for line in sample.lines if len(line) <= MAX_LINE and isinstance(_judge(line), Finding)]
+        share = len(urls) / len(sample.lines)
         return Recognition(0.2 + 0.6 * share, "a list of URLs") if share >= _LEAST_SHARE else NOT_AT_ALL
 
     def discover(self, source: Source, cursor: bytes, fetch: Fetch) -> Iterator[Discovered]:
@@ -64,11 +64,6 @@ def read_url_list(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
             yield Malformed(number, shorten(line), LONG_LINE)
         else:
             yield _judge(line) or Malformed(number, shorten(line.removeprefix(BOM).strip()), "no URL in this line")
-
-
-def is_url_line(line: bytes) -> bool:
-    """Whether a line names a page that can be visited."""
-    return len(line) <= MAX_LINE and isinstance(_judge(line), Finding)
 
 
 def _judge(line: bytes) -> Finding | Rejected | None:

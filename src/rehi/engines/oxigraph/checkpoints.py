@@ -8,8 +8,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 KEPT = 2  # the newest, and the one before it for a reader that is just about to open it
@@ -29,11 +27,6 @@ def path_of(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}"
 
 
-def next_path(folder: Path) -> Path:
-    """Return the path of the next checkpoint."""
-    return path_of(folder, max(numbers(folder), default=0) + 1)
-
-
 def hold_newest(folder: Path) -> tuple[int, int] | None:
     """Lock the newest checkpoint; return its number, and the descriptor to close when it is no longer read.
 
@@ -51,9 +44,12 @@ def hold_newest(folder: Path) -> tuple[int, int] | None:
 def clean(folder: Path) -> None:
     """Remove the old checkpoints that no reader has locked."""
     for number in numbers(folder)[:-KEPT]:
-        with _locked(path_of(folder, number)) as path:
-            if path is not None:
+        path = path_of(folder, number)
+        if (descriptor := _lock(path, fcntl.LOCK_EX)) is not None:
+            try:
                 shutil.rmtree(path.rename(path.with_suffix(".gone")), ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 def sweep(folder: Path) -> None:
@@ -61,16 +57,6 @@ def sweep(folder: Path) -> None:
     for path in folder.iterdir():
         if path.suffix in (".gone", ".tmp"):
             shutil.rmtree(path, ignore_errors=True)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[Path | None]:
-    descriptor = _lock(path, fcntl.LOCK_EX)
-    try:
-        yield None if descriptor is None else path
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
 
 
 def _lock(path: Path, how: int) -> int | None:

@@ -210,15 +210,14 @@ def _translate(error: OSError) -> RehiError:
     return EngineError(f"the answer can't be kept: {error.strerror or error}")
 
 
-class PublishedGraph:
+class PublishedGraph(OxigraphReaders):
     """Port ``Graph`` for queries only, on the newest checkpoint in a graph's folder."""
 
     shared = False  # it lies in a folder of one machine
 
     def __init__(self, folder: Path, *, base: str, workers: int = 2) -> None:
+        super().__init__(folder / "checkpoints", base=base, workers=workers)
         self._folder = folder
-        self._checkpoints = folder / "checkpoints"
-        self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
 
     def write(self, changes: Sequence[GraphChange]) -> None:
         """Raise EngineError: only the one writer writes."""
@@ -226,10 +225,6 @@ class PublishedGraph:
 
     def publish(self) -> None:
         """Do nothing: nothing can have been written here."""
-
-    def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
-        """Answer a query on the newest checkpoint, over the union of all graphs."""
-        return self._readers.query(text, media_type=media_type, limits=limits)
 
     def size(self) -> int:
         """Return the number of published triples."""
@@ -241,7 +236,3 @@ class PublishedGraph:
     def check(self) -> str:
         """Return one line on the engine and its size."""
         return f"Oxigraph {version('pyoxigraph')}, {self.size():,} statements published in {self._folder}"
-
-    def close(self) -> None:
-        """End the reader processes."""
-        self._readers.close()

@@ -27,6 +27,7 @@ class OxigraphStore:
 
     def __init__(self, folder: Path, *, base: str, workers: int = 2) -> None:
         self._folder = folder
+        self._data, self._checkpoints = folder / "store", folder / "checkpoints"
         self._lock = Lock()
         self._size: int | None = None
         self._changed = True  # what a killed process wrote may be in no checkpoint
@@ -35,14 +36,6 @@ class OxigraphStore:
         self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
         if not checkpoints.numbers(self._checkpoints):
             self.publish()
-
-    @property
-    def _data(self) -> Path:
-        return self._folder / "store"
-
-    @property
-    def _checkpoints(self) -> Path:
-        return self._folder / "checkpoints"
 
     def write(self, changes: Sequence[GraphChange]) -> None:
         """Make all changes or none, on disk for good."""
@@ -63,7 +56,8 @@ class OxigraphStore:
             if not self._changed:
                 return
             try:
-                self._opened().backup(str(checkpoints.next_path(self._checkpoints)))
+                number = max(checkpoints.numbers(self._checkpoints), default=0) + 1
+                self._opened().backup(str(checkpoints.path_of(self._checkpoints, number)))
             except _FAULTS as error:
                 raise _translate(error, self._folder) from error
             self._changed = False

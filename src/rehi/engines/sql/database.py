@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from rehi.engines.sql.dialects.dialect import Dialect
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _ATTEMPTS = 6  # deadlocks between two batches resolve at the second
@@ -26,7 +28,7 @@ class Database:
         self.slot = os.getpid() % dialect.slots
         self.hosts: dict[str, int] = {}
         self._engine = dialect.engine()
-        self._errors: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.foreign())
+        self._errors: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.foreign)
         self._writers = self._engine.execution_options(rehi_write=True)
 
     def remember_hosts(self, hosts: Mapping[str, int]) -> None:
@@ -72,3 +74,22 @@ class Database:
         """Give the connections back."""
         self.dialect.close()
         self._engine.dispose()
+
+
+class _OnDatabase(Protocol):
+    """Whatever has a database, as all ports have."""
+
+    database: Database
+
+
+S = TypeVar("S", bound=_OnDatabase)
+
+
+def transaction(method: Callable[Concatenate[S, Connection, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let a port's method run in one writing transaction, whose connection it is given; ``Database.write`` repeats it."""
+
+    @wraps(method)
+    def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.database.write(lambda connection: method(self, connection, *args, **kwargs))
+
+    return run

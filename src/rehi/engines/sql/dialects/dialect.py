@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine
@@ -24,17 +25,25 @@ class NewUrls(NamedTuple):
     tails: Sequence[str]
 
 
+class Guarded(Enum):
+    """What only one transaction at a time may do."""
+
+    SCHEMA = "schema"  # make or change tables
+    REDIRECTS = "redirects"  # look for circles of redirects
+    CLAIMS = "claims"  # claim work, so that no subject is claimed by two
+
+
 class Dialect(Protocol):
     """The hot paths and the differences."""
 
     name: str  # as people write it
     slots: int  # into which tallies are split, so that writers don't wait for each other
+    foreign: tuple[type[Exception], ...]  # the errors that the driver raises where it is used directly
+    ready_hosts: str  # the query for hosts that are ready and not leased (see READY), which locks them until the end
+    url_order: ColumnElement[Any]  # by which an index orders URLs
 
     def engine(self) -> Engine:
         """Connections, made when they are needed."""
-
-    def foreign(self) -> tuple[type[Exception], ...]:
-        """Return the errors that the driver raises where it is used directly."""
 
     def where(self) -> str:
         """Return the database's address, without a password."""
@@ -57,14 +66,8 @@ class Dialect(Protocol):
     def close(self) -> None:
         """Give back what is needed for that."""
 
-    def guard_schema(self, connection: Connection) -> None:
-        """Let only one process at a time make or change tables."""
-
-    def guard_claims(self, connection: Connection) -> None:
-        """Let only one transaction at a time claim work, so that no subject is claimed by two."""
-
-    def guard_redirects(self, connection: Connection) -> None:
-        """Let only one transaction at a time look for circles of redirects."""
+    def guard(self, connection: Connection, what: Guarded) -> None:
+        """Let only one transaction at a time do something, where several write at once."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new; how many were."""
@@ -78,22 +81,11 @@ class Dialect(Protocol):
         Returns how many URLs were new.
         """
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Return hosts that are ready and not leased, the longest ready first (id, pace_group, leases); locked until the end."""
-
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return up to ``limit`` due resources of each host, the longest due first."""
 
-    def ask_by_url(
-        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
-    ) -> Sequence[Any]:
-        """Return the rows of a query that begins so, for the resources of URLs; locked in the order of their ids, if wanted."""
-
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
-
-    def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """Return the columns by which an index orders URLs."""
 
     def url_key(self, url: str) -> str:
         """Return what a URL is ordered by in that index."""

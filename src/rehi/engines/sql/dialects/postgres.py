@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -20,17 +20,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource, NewUrls
-from rehi.engines.sql.statements.driver import SelectMany, array_of, execute, fetch_all
-from rehi.engines.sql.statements.values import HEAD, tail_of
+from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, Guarded, NewResource, NewUrls
+from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
+from rehi.engines.sql.statements.values import HEAD, INDEXED_URL, tail_of
 from rehi.errors import DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds
 _RETRIED = ("40001", "40P01")  # serialisation failure, deadlock
 _DISK_FULL = "53100"
-_SCHEMA_LOCK = 0x72656869_0001  # any numbers that nobody else is likely to take
-_REDIRECT_LOCK = 0x72656869_0002
-_CLAIM_LOCK = 0x72656869_0003
+# Any numbers that nobody else is likely to take.
+_LOCKS = {
+    Guarded.SCHEMA: 0x72656869_0001, Guarded.REDIRECTS: 0x72656869_0002, Guarded.CLAIMS: 0x72656869_0003,
+}  # fmt: skip
 
 _INTAKE = """
     CREATE TEMPORARY TABLE IF NOT EXISTS intake
@@ -70,7 +71,7 @@ _FIND_KNOWN = text(f"""
     ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
     WHERE finding.last_at < :since OR finding.claims <> excluded.claims
 """)  # noqa: S608
-_INDEXED = f"(left(resource.url, {HEAD}) || resource.tail)"
+_INDEXED: ColumnElement[str] = literal_column(INDEXED_URL)
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
 _READY = re.sub(r"(?<!:):(\w+)", r"%(\1)s", READY) + " FOR NO KEY UPDATE OF host SKIP LOCKED"
 _DUE = f"""
@@ -85,23 +86,21 @@ class PostgresDialect:
 
     name = "PostgreSQL"
     slots = 16
+    ready_hosts = _READY  # those that another worker is just taking are passed over
+    url_order: ColumnElement[Any] = _INDEXED  # but for those that share their first 600 characters
 
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql+psycopg")
+        try:
+            import psycopg
+        except ModuleNotFoundError as error:
+            raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
+        self.foreign: tuple[type[Exception], ...] = (psycopg.Error,)
 
     def engine(self) -> Engine:
         """Connections to the server, tried before they are used again."""
         given = {} if "connect_timeout" in self._url.query else {"connect_timeout": _CONNECT_TIMEOUT}
-        try:
-            return create_engine(self._url, connect_args=given, pool_pre_ping=True, max_overflow=-1)
-        except ModuleNotFoundError as error:
-            raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
-
-    def foreign(self) -> tuple[type[Exception], ...]:
-        """Return the errors that the driver raises."""
-        import psycopg
-
-        return (psycopg.Error,)
+        return create_engine(self._url, connect_args=given, pool_pre_ping=True, max_overflow=-1)
 
     def where(self) -> str:
         """Return the server's address, without the password."""
@@ -137,17 +136,12 @@ class PostgresDialect:
     def close(self) -> None:
         """There is nothing to give back."""
 
-    def guard_schema(self, connection: Connection) -> None:
-        """Take a lock of the server, until the transaction ends."""
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _SCHEMA_LOCK})
+    def guard(self, connection: Connection, what: Guarded) -> None:
+        """Take a lock of the server, until the transaction ends.
 
-    def guard_claims(self, connection: Connection) -> None:
-        """Take a lock of the server, until the transaction ends: two rows of one subject could be locked by two workers."""
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIM_LOCK})
-
-    def guard_redirects(self, connection: Connection) -> None:
-        """Take a lock of the server, until the transaction ends: else two halves of a circle could miss each other."""
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _REDIRECT_LOCK})
+        Else two workers could lock two rows of one subject, and two halves of a circle could miss each other.
+        """
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCKS[what]})
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter those that are new; many are copied aside first."""
@@ -179,29 +173,13 @@ class PostgresDialect:
         connection.exec_driver_sql("TRUNCATE intake")
         return new
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Return hosts that are ready; those that another worker is just taking are passed over."""
-        return fetch_all(connection, _READY, {"now": now, "limit": limit})
-
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return the due tasks of all hosts with one query."""
         return fetch_all(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
 
-    def ask_by_url(
-        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
-    ) -> Sequence[Any]:
-        """Ask by the index's expression."""
-        how = "FOR NO KEY UPDATE OF resource" if lock else ""
-        statement = SelectMany(start, _INDEXED, "text", order="resource.id", lock=how)
-        return statement.run(connection, [url[:HEAD] + tail_of(url) for url in urls])
-
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these, by the index's expression."""
-        return _indexed().in_([url[:HEAD] + tail_of(url) for url in urls])
-
-    def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """Return the order of URLs, but for those that share their first 600 characters."""
-        return (_indexed(),)
+        return _INDEXED.in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_key(self, url: str) -> str:
         """Its head, and what tells it apart."""
@@ -210,10 +188,6 @@ class PostgresDialect:
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
         """Whether a text has the needle in it."""
         return func.strpos(haystack, needle) > 0
-
-
-def _indexed() -> ColumnElement[str]:
-    return literal_column(_INDEXED)
 
 
 def _state_of(error: BaseException | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from datetime import UTC, datetime
 from itertools import count
@@ -16,9 +16,9 @@ from typing import Any
 from sqlalchemy import URL, ColumnElement, Connection, Engine, create_engine, event, func
 from sqlalchemy.exc import DBAPIError
 
-from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, NewResource, NewUrls
+from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, Guarded, NewResource, NewUrls
 from rehi.engines.sql.dialects.turn import Turn
-from rehi.engines.sql.statements.driver import SelectMany, fetch_all
+from rehi.engines.sql.statements.driver import fetch_all
 from rehi.engines.sql.tables import resource
 from rehi.errors import DiskFull, EngineError, UserError
 
@@ -62,6 +62,9 @@ class SqliteDialect:
 
     name = "SQLite"
     slots = 1
+    foreign: tuple[type[Exception], ...] = (sqlite3.Error,)
+    ready_hosts = READY  # the writing transaction is the lock
+    url_order: ColumnElement[Any] = resource.c.url
 
     def __init__(self, url: URL) -> None:
         if not url.database:
@@ -105,10 +108,6 @@ class SqliteDialect:
                 time.sleep(0.01)
             else:
                 return
-
-    def foreign(self) -> tuple[type[Exception], ...]:
-        """Return the errors that the driver raises."""
-        return (sqlite3.Error,)
 
     def where(self) -> str:
         """Return the file's path."""
@@ -160,13 +159,7 @@ class SqliteDialect:
         """Wait for what is under way."""
         self._checkpoints.end()
 
-    def guard_schema(self, connection: Connection) -> None:
-        """Do nothing: the writing transaction is the guard."""
-
-    def guard_claims(self, connection: Connection) -> None:
-        """Do nothing: the writing transaction is the guard."""
-
-    def guard_redirects(self, connection: Connection) -> None:
+    def guard(self, connection: Connection, what: Guarded) -> None:
         """Do nothing: the writing transaction is the guard."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
@@ -199,10 +192,6 @@ class SqliteDialect:
         driver.executemany(_FIND.format_map(numbers), [(claims.get(url, ""), url) for url in known])
         return new
 
-    def ready_hosts(self, connection: Connection, *, now: int, limit: int) -> Sequence[Any]:
-        """Return hosts that are ready; the writing transaction is the lock."""
-        return fetch_all(connection, READY, {"now": now, "limit": limit})
-
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return the due tasks with a query for each host: without a network between, that is the fastest."""
         rows: list[Any] = []
@@ -210,19 +199,9 @@ class SqliteDialect:
             rows += fetch_all(connection, _DUE, (host, now, limit))
         return rows
 
-    def ask_by_url(
-        self, connection: Connection, start: str, urls: Iterable[str], *, lock: bool = False
-    ) -> Sequence[Any]:
-        """Ask by the URLs themselves; the writing transaction is the lock."""
-        return SelectMany(start, "url", "text", order="resource.id").run(connection, urls)
-
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
         """Whether a resource's URL is one of these."""
         return resource.c.url.in_(urls)
-
-    def url_order(self) -> Sequence[ColumnElement[Any]]:
-        """Return the order of URLs."""
-        return (resource.c.url,)
 
     def url_key(self, url: str) -> str:
         """Return the URL itself."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, select, update
 
 from rehi.engines.sql.frontier.pace_groups import leave_groups
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, chunks, newest
-from rehi.engines.sql.statements.values import from_micros, key_of, span, storable, to_micros
+from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group, probe, robots
 from rehi.errors import NotFound
 from rehi.model.host import NO_ORDERS, HostOrders
@@ -100,8 +100,7 @@ def ensure_hosts(connection: Connection, origins: Iterable[str]) -> dict[str, in
     ids = {row.origin: row.id for row in _IDS.run(connection, keys)}
     missing = sorted(key for key, origin in keys.items() if origin not in ids)
     if missing:
-        rows = [{"key": key, "origin": keys[key], "name": keys[key].partition("://")[2]} for key in missing]
-        _ENTER.run(connection, rows)
+        _ENTER.run(connection, [(key, keys[key], keys[key].partition("://")[2]) for key in missing])
         ids |= {row.origin: row.id for row in _IDS.run(connection, missing)}
     return ids
 
@@ -130,7 +129,9 @@ def settle_hosts(
     # A host that is given back is ready when something is due, without being woken.
     _WAKE.run(connection, [(row.id, due[row.id]) for row in rows if row.id in due and row.id not in held])
     _RELEASE.run(connection, [_release_row(given[host_id]) for host_id in held])
-    leave_groups(connection, [given[host_id] for host_id in held], held, now=now)
+    grouped = [given[host_id] for host_id, group in held.items() if group or given[host_id].pace_group]
+    if grouped:
+        leave_groups(connection, grouped, held, now=now)
 
 
 def _release_row(release: HostRelease) -> tuple[Any, ...]:
@@ -153,24 +154,12 @@ def keep_profiles(connection: Connection, profiles: Iterable[HostProfile]) -> No
     rules, probes = {}, {}
     for profile in sorted(profiles, key=lambda profile: profile.host_id):
         if (rule := profile.robots) is not None:
-            rules[profile.host_id] = {
-                "host_id": profile.host_id,
-                "status": rule.status,
-                "text": storable(rule.text),
-                "fetched_at": to_micros(rule.fetched_at),
-                "failing_since": None if rule.failing_since is None else to_micros(rule.failing_since),
-            }
+            moments = to_micros(rule.fetched_at), to_micros(rule.failing_since)
+            rules[profile.host_id] = (profile.host_id, rule.status, storable(rule.text), *moments)
         if (answer := profile.probe) is not None:
-            probes[profile.host_id] = {
-                "host_id": profile.host_id,
-                "status": answer.status,
-                "likeness": answer.fingerprint,
-                "at": to_micros(answer.at),
-            }
-    if rules:
-        _KEEP_ROBOTS.run(connection, list(rules.values()))
-    if probes:
-        _KEEP_PROBE.run(connection, list(probes.values()))
+            probes[profile.host_id] = (profile.host_id, answer.status, answer.fingerprint, to_micros(answer.at))
+    _KEEP_ROBOTS.run(connection, list(rules.values()))
+    _KEEP_PROBE.run(connection, list(probes.values()))
 
 
 def to_orders(row: Any) -> HostOrders:
@@ -193,10 +182,12 @@ def keep_orders(connection: Connection, host_id: int, given: HostOrders, *, now:
     row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
     if row is None:
         raise NotFound(f"there is no host {host_id}")
-    _KEEP_ORDERS.run(connection, [_orders_row(host_id, given, now)])
+    hours, why = storable(given.hours), storable(given.why)
+    ordered = (host_id, given.delay, given.connections, hours, int(given.left_alone), why, to_micros(now))
+    _KEEP_ORDERS.run(connection, [ordered])
     connection.execute(update(host).where(host.c.id == host_id).values(left_alone=int(given.left_alone)))
     if given.left_alone and row.token is not None:
-        _end_lease(connection, host_id, row, pause_until=to_micros(now) + span(row.delay))
+        _end_lease(connection, host_id, row, pause_until=to_micros(now + timedelta(seconds=row.delay)))
     postpone_hosts(connection, [host_id])
 
 
@@ -207,15 +198,3 @@ def _end_lease(connection: Connection, host_id: int, row: Any, *, pause_until: i
     connection.execute(update(host).where(host.c.id == host_id).values(values))
     held = update(pace_group).where(pace_group.c.name == row.pace_group, pace_group.c.token == row.token)
     connection.execute(held.values(token=None, lease_until=0, not_before=pause_until))
-
-
-def _orders_row(host_id: int, given: HostOrders, now: datetime) -> dict[str, Any]:
-    return {
-        "host_id": host_id,
-        "delay": given.delay,
-        "connections": given.connections,
-        "hours": storable(given.hours),
-        "left_alone": int(given.left_alone),
-        "why": storable(given.why),
-        "changed_at": to_micros(now),
-    }

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, update
 
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, postpone_hosts, to_orders
-from rehi.engines.sql.frontier.pace_groups import free_groups, hold_groups, renew_groups
+from rehi.engines.sql.frontier.pace_groups import HOLD_GROUP, free_groups, renew_groups
 from rehi.engines.sql.ledger.bodies import to_ref
 from rehi.engines.sql.sources.findings import sources_of
-from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks
-from rehi.engines.sql.statements.values import from_micros, maybe_from_micros
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, fetch_all
+from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.claims import promised_frequency, promised_type, read_claims
 from rehi.model.host import Probe
@@ -49,13 +49,14 @@ def take_hosts(
     """
     taken: dict[int, str] = {}
     while len(taken) < hosts:
-        ready = dialect.ready_hosts(connection, now=now, limit=hosts - len(taken))
+        ready = fetch_all(connection, dialect.ready_hosts, {"now": now, "limit": hosts - len(taken)})
         # Counted, not random: no two leases of a host ever have the same token.
         tokens = {row: f"{worker}/{row.id}/{row.leases + 1}" for row in _one_of_each_group(connection, ready, now=now)}
         if not tokens:
             break  # none is ready, or others are just taking the groups of all that are
         _TAKE.run(connection, [(row.id, token, worker, until) for row, token in tokens.items()])
-        hold_groups(connection, {row.pace_group: token for row, token in tokens.items() if row.pace_group}, until=until)
+        held = sorted((row.pace_group, token, until) for row, token in tokens.items() if row.pace_group)
+        HOLD_GROUP.run(connection, held)
         taken |= {row.id: token for row, token in tokens.items()}
     return taken
 
@@ -137,7 +138,7 @@ def _to_robots(row: Any) -> Robots:
         status=row.status,
         text=row.text,
         fetched_at=from_micros(row.fetched_at),
-        failing_since=maybe_from_micros(row.failing_since),
+        failing_since=from_micros(row.failing_since),
     )
 
 
@@ -155,12 +156,12 @@ def _to_task(row: Any, sources: Sequence[Any]) -> VisitTask:
         last_modified=row.last_modified,
         media_type=row.media_type,
         failures=row.failures,
-        failing_since=maybe_from_micros(row.failing_since),
+        failing_since=from_micros(row.failing_since),
         hops=row.hops,
         policies=tuple(dict.fromkeys(source.policy for source in sources)),
         weight=max((source.weight for source in sources), default=1.0),
-        promised=promised_frequency(claims),
-        promised_type=promised_type(claims),
+        promised=promised_frequency(claims) if claims else 0.0,
+        promised_type=promised_type(claims) if claims else "",
         history=row.history or b"",
         by_reference=dropped and are_references(source.keep for source in sources),
     )

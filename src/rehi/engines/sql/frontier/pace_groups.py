@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, select, text, update
 
 from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, chunks, larger, select_in_chunks
-from rehi.engines.sql.statements.values import span, storable, to_micros
-from rehi.engines.sql.tables import host, pace_group
+from rehi.engines.sql.statements.values import storable, to_micros
+from rehi.engines.sql.tables import pace_group
 from rehi.model.work import HostRelease
 
-_FREE = {"token": None, "lease_until": 0}
 _ENTER = Upsert(
     pace_group, ("name", "not_before"), unique=("name",), change={"not_before": larger(pace_group, "not_before")}
 )
-_HOLD = BulkUpdate(
+HOLD_GROUP = BulkUpdate(  # by a lease's token, if it was found free
     pace_group,
     {"name": "text", "token": "text", "until": "bigint"},
     {"token": "new.token", "lease_until": "new.until"},
@@ -32,7 +31,13 @@ _LEAVE = BulkUpdate(
     },
     where="pace_group.name = new.name AND pace_group.token = new.token",
 )  # fmt: skip
-_NEXT = text("""
+# What a worker's leases hold, before they are forgotten.
+FORGET_GROUPS = text("""
+    UPDATE pace_group SET token = NULL, lease_until = 0
+    WHERE token IN (SELECT token FROM host WHERE worker = :worker)
+""")
+# When a host of each group can next be leased: at the latest of three moments.
+NEXT_OF_GROUPS = text("""
     SELECT g.not_before, g.lease_until,
         min(CASE WHEN h.lease_until > h.ready_at THEN h.lease_until ELSE h.ready_at END) AS ready_at
     FROM pace_group g JOIN host h ON h.pace_group = g.name AND h.pace_group <> ''
@@ -46,12 +51,6 @@ def free_groups(connection: Connection, names: Iterable[str], *, now: int) -> se
     query = query.order_by(pace_group.c.name).with_for_update(key_share=True, skip_locked=True)
     rows = select_in_chunks(connection, sorted(names), lambda part: query.where(pace_group.c.name.in_(part)))
     return {row.name for row in rows}
-
-
-def hold_groups(connection: Connection, tokens: Mapping[str, str], *, until: int) -> None:
-    """Let leases hold groups that were found free."""
-    rows = [(name, token, until) for name, token in sorted(tokens.items())]
-    _HOLD.run(connection, rows)
 
 
 def renew_groups(connection: Connection, groups: Mapping[str, str], *, until: int) -> set[str]:
@@ -76,29 +75,14 @@ def leave_groups(
     for release in released:
         ready = to_micros(release.ready_at)
         if release.failed:
-            ready = min(ready, to_micros(now) + span(release.delay))
+            ready = min(ready, to_micros(now + timedelta(seconds=release.delay)))
         if old := groups[release.host_id]:
             left[old] = (old, release.token, ready)
         if name := storable(release.pace_group):
             ahead[name] = max(ready, ahead.get(name, 0))
-    _lock(connection, {*left, *ahead})
-    _LEAVE.run(connection, [row for _, row in sorted(left.items())])
-    _ENTER.run(connection, [{"name": name, "not_before": ready} for name, ready in sorted(ahead.items())])
-
-
-def _lock(connection: Connection, names: Iterable[str]) -> None:
     if connection.dialect.name != "sqlite":
         query = select(pace_group.c.name).order_by(pace_group.c.name).with_for_update(key_share=True)
-        select_in_chunks(connection, sorted(names), lambda part: query.where(pace_group.c.name.in_(part)))
-
-
-def forget_groups(connection: Connection, worker: str) -> None:
-    """Free what a worker's leases hold, before they are forgotten."""
-    tokens = select(host.c.token).where(host.c.worker == worker)
-    connection.execute(update(pace_group).where(pace_group.c.token.in_(tokens)).values(_FREE))
-
-
-def next_free(connection: Connection) -> int | None:
-    """Return when a host of a group can next be leased."""
-    moments = [max(row.not_before, row.lease_until, row.ready_at) for row in connection.execute(_NEXT)]
-    return min(moments, default=None)
+        names = sorted({*left, *ahead})
+        select_in_chunks(connection, names, lambda part: query.where(pace_group.c.name.in_(part)))
+    _LEAVE.run(connection, [row for _, row in sorted(left.items())])
+    _ENTER.run(connection, sorted(ahead.items()))

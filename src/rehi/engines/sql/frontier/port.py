@@ -8,15 +8,15 @@ from functools import partial
 
 from sqlalchemy import Connection, select, text
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.due import let_be_due
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
-from rehi.engines.sql.frontier.pace_groups import forget_groups, next_free
+from rehi.engines.sql.frontier.pace_groups import FORGET_GROUPS, NEXT_OF_GROUPS
 from rehi.engines.sql.frontier.visits import Recording, record_visits
 from rehi.engines.sql.index.tally import count_due, count_visits
-from rehi.engines.sql.outbox.port import release_claims
-from rehi.engines.sql.statements.values import maybe_from_micros, span, to_micros
+from rehi.engines.sql.outbox.port import RELEASE_CLAIMS
+from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import orders
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
 from rehi.model.host import HostOrders
@@ -52,26 +52,23 @@ class SqlFrontier:
 
     def lease(self, *, worker: str, hosts: int, urls: int, ttl: float, now: datetime) -> Sequence[HostLease]:
         """Return up to ``hosts`` hosts that are ready, each with up to ``urls`` due tasks; nobody else gets them until ``ttl``."""
-        at, dialect = to_micros(now), self.database.dialect
+        at, until, dialect = to_micros(now), to_micros(now + timedelta(seconds=ttl)), self.database.dialect
         leases: list[HostLease] = []
-        while len(leases) < hosts and self._may_be_ready(at):
-            take = partial(
-                take_hosts, dialect=dialect, worker=worker, hosts=hosts - len(leases), until=at + span(ttl), now=at
+        while (left := hosts - len(leases)) > 0 and self._may_be_ready(at):
+            taken = self.database.write(
+                partial(take_hosts, dialect=dialect, worker=worker, hosts=left, until=until, now=at),
+                urgent=True,
+                lasting=False,
             )
-            taken = self.database.write(take, urgent=True, lasting=False)
-            filled = self._fill(taken, urls, at)
-            leases += filled
-            if len(filled) == len(taken):
+            if not taken:
                 break
-        return leases
-
-    def _fill(self, taken: Mapping[int, str], urls: int, at: int) -> list[HostLease]:
-        dialect = self.database.dialect
-        leases = self.database.read(lambda c: fill_leases(c, dialect, taken, urls=urls, now=at)) if taken else []
-        held = {lease.host_id for lease in leases}
-        idle = {host_id: token for host_id, token in taken.items() if host_id not in held}
-        if idle:
-            self.database.write(lambda connection: put_back(connection, idle), urgent=True, lasting=False)
+            with self.database.reading() as connection:
+                filled = fill_leases(connection, dialect, taken, urls=urls, now=at)
+            leases += filled
+            idle = {host_id: taken[host_id] for host_id in taken.keys() - {lease.host_id for lease in filled}}
+            if not idle:
+                break
+            self.database.write(partial(put_back, idle=idle), urgent=True, lasting=False)
         return leases
 
     def _may_be_ready(self, at: int) -> bool:
@@ -82,11 +79,13 @@ class SqlFrontier:
 
     def renew(self, leases: Sequence[HostLease], *, ttl: float, now: datetime) -> Sequence[int]:
         """Keep leases for longer, and return the ids of the hosts that are somebody else's by now."""
-        until = to_micros(now) + span(ttl)
+        until = to_micros(now + timedelta(seconds=ttl))
         return self.database.write(lambda connection: renew_leases(connection, leases, until=until))
 
+    @transaction
     def record(
         self,
+        connection: Connection,
         visited: Sequence[Visited],
         released: Sequence[HostRelease],
         *,
@@ -97,36 +96,30 @@ class SqlFrontier:
         now: datetime,
     ) -> None:
         """Record in one transaction what the rules make of visits, and take leases back."""
-        recording = Recording(worker=worker, rules=rules, update_id=update_id, now=now)
+        keep_profiles(connection, profiles)
+        if visited:
+            recording = Recording(worker=worker, rules=rules, update_id=update_id, now=now)
+            record_visits(connection, self.database, visited, released, recording)
+        else:
+            settle_hosts(connection, {}, released, now=now)
 
-        def work(connection: Connection) -> None:
-            keep_profiles(connection, profiles)
-            if visited:
-                record_visits(connection, self.database, visited, released, recording)
-            else:
-                settle_hosts(connection, {}, released, now=now)
-
-        self.database.write(work)
-
-    def forget_leases(self, *, worker: str, rest: float, now: datetime) -> None:
+    @transaction
+    def forget_leases(self, connection: Connection, *, worker: str, rest: float, now: datetime) -> None:
         """Give back all that a worker held, as when it starts again after it was killed.
 
         Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
         """
-
-        def work(connection: Connection) -> None:
-            forget_groups(connection, worker)
-            connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
-            release_claims(connection, worker)
-
-        self.database.write(work)
+        connection.execute(FORGET_GROUPS, {"worker": worker})
+        connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
+        connection.execute(RELEASE_CLAIMS, {"worker": worker})
 
     def next_ready(self) -> datetime | None:
         """Return when a lease can next be had; None if nothing is ever due."""
         with self.database.reading() as connection:
             moments = [connection.execute(query).scalar() for query in (_NEXT_FREE, _NEXT_EXPIRY)]
-            moments.append(next_free(connection))
-        return maybe_from_micros(min((at for at in moments if at is not None), default=None))
+            groups = connection.execute(NEXT_OF_GROUPS).all()
+        moments += [max(row.not_before, row.lease_until, row.ready_at) for row in groups]
+        return from_micros(min((at for at in moments if at is not None), default=None))
 
     def orders(self, *, since: datetime) -> Mapping[int, HostOrders]:
         """Return what was ordered for hosts after ``since``, by host id."""

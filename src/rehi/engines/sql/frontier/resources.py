@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
 from rehi.engines.sql.database import Database
-from rehi.engines.sql.dialects.dialect import NewResource
+from rehi.engines.sql.dialects.dialect import Guarded, NewResource
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.port import put_work
-from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, select_in_chunks
-from rehi.engines.sql.statements.values import key_of, maybe_from_micros, maybe_to_micros, storable, tail_of, to_due
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectByUrl, SelectMany, select_in_chunks
+from rehi.engines.sql.statements.values import from_micros, key_of, storable, tail_of, to_due, to_micros
 from rehi.engines.sql.tables import problem, resource
 from rehi.model.problem import Stage
 from rehi.model.resource import LoopMember, RedirectChange, Redirects, ResourceChange, ResourceState
@@ -33,7 +33,7 @@ _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
 class ResourceRow(NamedTuple):
-    """A resource's row as a transaction has read and locked it."""
+    """A resource's row as a transaction has read and locked it: what a row of ``_STATES`` is, by name and place."""
 
     id: int
     url: str
@@ -75,7 +75,10 @@ _SET_STATE = BulkUpdate(
 )
 _COLUMNS = ", ".join("digest" if name == "digest" else f"resource.{name}" for name in ResourceRow._fields)
 _STATES = f"SELECT {_COLUMNS} FROM resource LEFT JOIN blob ON blob.id = resource.blob_id"  # noqa: S608
-_BY_ID = SelectMany(_STATES, "resource.id", "bigint", order="resource.id", lock="FOR NO KEY UPDATE OF resource")
+_LOCK = "FOR NO KEY UPDATE OF resource"
+_BY_ID = SelectMany(_STATES, "resource.id", "bigint", order="resource.id", lock=_LOCK)
+_BY_URL = SelectByUrl(_STATES, lock=_LOCK)
+_IDS = SelectByUrl("SELECT id, url FROM resource")
 
 
 class Wanted(NamedTuple):
@@ -97,10 +100,12 @@ class Ensured:
     entered: int = 0  # how many have got their rows now
 
 
-def find_ids(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, int]:
+NONE_ENSURED = Ensured({}, {}, frozenset())
+
+
+def find_ids(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """Return the ids of those URLs that are known."""
-    rows = database.dialect.ask_by_url(connection, "SELECT id, url FROM resource", urls)
-    return {row.url: row.id for row in rows}
+    return {row.url: row.id for row in _IDS.run(connection, urls)}
 
 
 def ensure_resources(
@@ -108,7 +113,7 @@ def ensure_resources(
 ) -> Ensured:
     """See that URLs have rows; the first of several decides what a new row says."""
     by_url = {want.url: want for want in reversed(wanted)}
-    known = find_ids(connection, database, by_url)
+    known = find_ids(connection, by_url)
     missing = [want for url, want in sorted(by_url.items()) if url not in known]
     if not missing:
         return Ensured(known, {}, frozenset())
@@ -118,7 +123,7 @@ def ensure_resources(
     ]
     entered = database.dialect.insert_resources(connection, rows)
     additions.add_to_house("state:waiting", entered)
-    new = find_ids(connection, database, [want.url for want in missing])
+    new = find_ids(connection, [want.url for want in missing])
     own = frozenset(new.values()) if entered == len(rows) else frozenset()
     return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own, entered)
 
@@ -128,21 +133,16 @@ def lock_urls(
 ) -> dict[str, ResourceRow]:
     """Return the rows of URLs, locked until the transaction ends; those that are new are entered."""
     urls = {want.url for want in wanted}
-    rows = _lock(connection, database, urls)
+    rows: dict[str, ResourceRow] = {row.url: row for row in _BY_URL.run(connection, urls)}
     if len(rows) < len(urls):
         ensure_resources(connection, database, [want for want in wanted if want.url not in rows], additions)
-        rows |= _lock(connection, database, urls - rows.keys())
+        rows |= {row.url: row for row in _BY_URL.run(connection, urls - rows.keys())}
     return rows
-
-
-def _lock(connection: Connection, database: Database, urls: Iterable[str]) -> dict[str, ResourceRow]:
-    rows = database.dialect.ask_by_url(connection, _STATES, urls, lock=True)
-    return {row.url: ResourceRow._make(row) for row in rows}
 
 
 def lock_resources(connection: Connection, ids: Iterable[int]) -> dict[int, ResourceRow]:
     """Return the rows of resources by id, locked until the transaction ends."""
-    return {row.id: ResourceRow._make(row) for row in _BY_ID.run(connection, sorted(set(ids)))}
+    return {row.id: row for row in _BY_ID.run(connection, sorted(set(ids)))}
 
 
 def to_state(row: ResourceRow) -> ResourceState:
@@ -153,13 +153,13 @@ def to_state(row: ResourceRow) -> ResourceState:
         outcome=_OUTCOMES.get(row.state),
         status=row.status,
         failures=row.failures,
-        failing_since=maybe_from_micros(row.failing_since),
-        gone_at=maybe_from_micros(row.gone_at),
+        failing_since=from_micros(row.failing_since),
+        gone_at=from_micros(row.gone_at),
         remarked=bool(row.remarked),
         versions=row.versions,
         digest=None if row.digest is None else Digest(row.digest),
-        changed_at=maybe_from_micros(row.changed_at),
-        visited_at=maybe_from_micros(row.visited_at),
+        changed_at=from_micros(row.changed_at),
+        visited_at=from_micros(row.visited_at),
         media_type=row.media_type,
         etag=row.etag,
         last_modified=row.last_modified,
@@ -171,29 +171,30 @@ def write_resources(
     connection: Connection, changes: Iterable[tuple[ResourceRow, ResourceChange]], blob_ids: Mapping[str, int]
 ) -> None:
     """Store what has changed; ``blob_ids`` are those of digests that are new to a resource. Redirects are stored apart."""
-    _CHANGE.run(connection, [_changed_row(row, change, blob_ids) for row, change in changes])
-
-
-def _changed_row(row: ResourceRow, change: ResourceChange, blob_ids: Mapping[str, int]) -> tuple[Any, ...]:
-    state = change.state
-    return (
-        row.id,
-        row.state if state.outcome is None else state.outcome.value,
-        row.due_at if change.due_at is None else to_due(change.due_at),
-        state.status,
-        state.failures,
-        state.versions,
-        row.blob_id if state.digest is None or state.digest == row.digest else blob_ids[state.digest],
-        maybe_to_micros(state.visited_at),
-        maybe_to_micros(state.changed_at),
-        storable(state.media_type),
-        storable(state.etag),
-        storable(state.last_modified),
-        maybe_to_micros(state.failing_since),
-        maybe_to_micros(state.gone_at),
-        int(state.remarked),
-        state.history or None,
-    )
+    rows = []
+    for row, change in changes:
+        state = change.state
+        rows.append(
+            (
+                row.id,
+                row.state if state.outcome is None else state.outcome.value,
+                row.due_at if change.due_at is None else to_due(change.due_at),
+                state.status,
+                state.failures,
+                state.versions,
+                row.blob_id if state.digest is None or state.digest == row.digest else blob_ids[state.digest],
+                to_micros(state.visited_at),
+                to_micros(state.changed_at),
+                storable(state.media_type),
+                storable(state.etag),
+                storable(state.last_modified),
+                to_micros(state.failing_since),
+                to_micros(state.gone_at),
+                int(state.remarked),
+                state.history or None,
+            )
+        )
+    _CHANGE.run(connection, rows)
 
 
 def set_outcomes(
@@ -225,7 +226,7 @@ def change_redirects(
     """
     known = {row: rows[row].redirect_to for row in seen}
     if any(known[row] != target and (known[row] is not None or target not in new) for row, target in seen.items()):
-        database.dialect.guard_redirects(connection)
+        database.dialect.guard(connection, Guarded.REDIRECTS)
     before = _chains(connection, {*seen, *(target for target in seen.values() if target is not None)})
     change = rules.follow_redirects(before, seen)
     _REDIRECT.run(connection, sorted(change.changed.items()))
@@ -258,4 +259,4 @@ def _mark_loops(
     marks = rules.mark_loops(looped, [member for row, member in members.items() if row in change.freed], now=now)
     set_outcomes(connection, rows.values(), marks.outcomes, additions)
     keep_problems(connection, marks.problems)
-    clear_problems(connection, Stage.FETCH, marks.solved)
+    clear_problems(connection, [(Stage.FETCH, url) for url in marks.solved])

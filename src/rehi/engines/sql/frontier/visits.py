@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select, tuple_
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import settle_hosts
 from rehi.engines.sql.frontier.resources import (
+    NONE_ENSURED,
     ResourceRow,
     Wanted,
     change_redirects,
@@ -22,15 +23,14 @@ from rehi.engines.sql.frontier.resources import (
     to_state,
     write_resources,
 )
-from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.index.tally import DAYS, Additions, day_of
 from rehi.engines.sql.ledger.bodies import (
-    File,
+    VERSIONS,
     keep_blobs,
     keep_files,
     keep_versions,
     place_of,
     revive_blobs,
-    select_versions,
     to_ref,
     to_version,
 )
@@ -43,7 +43,7 @@ from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
 from rehi.engines.sql.tables import file, version, visit
 from rehi.engines.sql.workers.port import add_to_share
 from rehi.model.problem import Stage
-from rehi.model.resource import NO_PAST, Correction, NewVersion, PastVersion, PastVisit, ResourceChange, ResourcePast
+from rehi.model.resource import NO_PAST, Correction, PastVersion, PastVisit, ResourceChange, ResourcePast
 from rehi.model.version import RecordRef
 from rehi.model.visit import Outcome, Visited
 from rehi.model.work import HostRelease
@@ -89,10 +89,6 @@ class _Batch:
     changes: Sequence[_Change]
     additions: Additions
 
-    def versions(self) -> list[NewVersion]:
-        """Return the new versions of all resources."""
-        return list(chain.from_iterable(change.versions for _, change in self.changes))
-
     def refs(self) -> Iterator[RecordRef | None]:
         """Yield where records lie that the catalogue may not know of."""
         for _, change in self.changes:
@@ -119,13 +115,14 @@ def record_visits(
         Wanted(seen.url, seen.source_id, None if seen.next_at is None else to_due(seen.next_at)) for seen in visited
     ]
     by_url = lock_urls(connection, database, wanted, additions)
-    mine = {(seen.source_id, by_url[seen.url].id) for seen in visited if seen.source_id is not None}
-    join_source(connection, mine, to_micros(recording.now))
+    if mine := {(seen.source_id, by_url[seen.url].id) for seen in visited if seen.source_id is not None}:
+        join_source(connection, mine, to_micros(recording.now))
     rows = {row.id: row for row in by_url.values()}
     visits: _Moments = defaultdict(dict)
     for seen in visited:
         visits[by_url[seen.url].id].setdefault(to_micros(seen.at), seen)
-    _leave_out_recorded(connection, rows, visits)
+    if any(row.visited_at is not None for row in rows.values()):
+        _leave_out_recorded(connection, rows, visits)
     batch = _Batch(recording, _judge(connection, rows, visits, recording), additions)
     _count(batch)
     _write(connection, database, batch, released)
@@ -192,35 +189,50 @@ def _count(batch: _Batch) -> None:
             numbers[source_id, correction.after.value] += 1
     additions.add_to_house("visits", days.total())
     for day, n in days.items():
-        additions.add_to_day(from_micros(day * _DAY), n)
+        additions.add(DAYS, day_of(from_micros(day * _DAY)), n)
     for (source_id, what), number in numbers.items():
         additions.add(source_id, what, number)
 
 
 def _write(connection: Connection, database: Database, batch: _Batch, released: Sequence[HostRelease]) -> None:
-    changes, versions = batch.changes, batch.versions()
+    changes = batch.changes
+    versions = list(chain.from_iterable(change.versions for _, change in changes))
     files = keep_files(connection, batch.refs(), owner=batch.recording.worker)
     blobs = keep_blobs(connection, versions, files)
     write_resources(connection, changes, {digest: blob.id for digest, blob in blobs.items()})
-    _ENTER.run_values(connection, [_visit_row(row, *each, files) for row, change in changes for each in change.visits])
-    _correct_visits(connection, [(row.id, one) for row, change in changes for one in change.corrections])
+    rows = [
+        (
+            row.id, to_micros(seen.at), outcome.value, seen.status, float(seen.seconds), seen.size,
+            *place_of(seen.record, files),
+        )
+        for row, change in changes
+        for seen, outcome in change.visits
+    ]  # fmt: skip
+    _ENTER.run(connection, rows)
+    if corrections := [(row.id, one) for row, change in changes for one in change.corrections]:
+        _correct_visits(connection, corrections)
     revived = keep_versions(connection, versions, blobs, files)
     again = {change.state.digest: change.kept_again for _, change in changes if change.kept_again is not None}
-    revived |= revive_blobs(connection, {digest: ref for digest, ref in again.items() if digest is not None}, files)
+    if again:
+        revived |= revive_blobs(connection, {digest: ref for digest, ref in again.items() if digest is not None}, files)
     hosts = {row.id: row.host_id for row, _ in changes}
     count_versions(connection, versions, blobs, hosts, batch.additions, revived=revived)
     described = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
     put_work(connection, "resource", described)
-    looped = _write_redirects(connection, database, batch, released)
-    ended = [row.url for row, change in changes if change.problems_end and row.id not in looped]
-    clear_problems(connection, Stage.FETCH, ended)
-    keep_problems(connection, [one for _, change in changes for one in change.problems])
+    looped = _settle(connection, database, batch, released)
+    ended = [(Stage.FETCH, row.url) for row, change in changes if change.problems_end and row.id not in looped]
+    clear_problems(connection, ended)
+    if problems := [one for _, change in changes for one in change.problems]:
+        keep_problems(connection, problems)
 
 
-def _write_redirects(
+def _settle(
     connection: Connection, database: Database, batch: _Batch, released: Sequence[HostRelease]
 ) -> frozenset[int]:
-    """Store redirects with their targets, wake the hosts on which something is due, and return who is on a circle."""
+    """Wake the hosts on which something is due, give back those that were held, and store redirects with their targets.
+
+    Returns the resources that are on a circle of redirects.
+    """
     now, rules = batch.recording.now, batch.recording.rules
     seen = [
         (row, change)
@@ -233,13 +245,15 @@ def _write_redirects(
         for row, change in seen
         if change.redirect_to
     ]
-    there = ensure_resources(connection, database, wanted, batch.additions)
-    wake: dict[int, int] = dict(there.woken)
+    there = ensure_resources(connection, database, wanted, batch.additions) if wanted else NONE_ENSURED
+    wake = dict(there.woken)
     for row, change in batch.changes:
         due_at = row.due_at if change.due_at is None else to_due(change.due_at)
         if due_at is not None:
             wake[row.host_id] = min(due_at, wake.get(row.host_id, due_at))
     settle_hosts(connection, wake, released, now=now)
+    if not seen:
+        return frozenset()
     edges = {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
     inherit_sources(connection, edges, due)
     return change_redirects(
@@ -254,18 +268,12 @@ def _write_redirects(
     )
 
 
-def _visit_row(row: ResourceRow, seen: Visited, outcome: Outcome, files: Mapping[str, File]) -> tuple[Any, ...]:
-    place = place_of(seen.record, files)
-    return (row.id, to_micros(seen.at), outcome.value, seen.status, float(seen.seconds), seen.size, *place)
-
-
 def _load_pasts(
     connection: Connection, late: Mapping[int, Iterable[int]], *, confirming: Outcome
 ) -> dict[int, ResourcePast]:
     """Return the versions of resources, and the first visit of an outcome after each of the given moments, by id."""
     versions: defaultdict[int, list[PastVersion]] = defaultdict(list)
-    query = select_versions()  # in the order of time
-    for row in select_in_chunks(connection, sorted(late), lambda part: query.where(version.c.resource_id.in_(part))):
+    for row in select_in_chunks(connection, sorted(late), lambda part: VERSIONS.where(version.c.resource_id.in_(part))):
         versions[row.resource_id].append(_to_past(row))
     pasts = {}
     for resource_id, moments in late.items():

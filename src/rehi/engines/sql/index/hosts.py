@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, case, func, or_, select
 
 from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, host_is, to_orders
-from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
+from rehi.engines.sql.statements.values import from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, orders, pace_group, resource, robots, visit
 from rehi.model.host import HostFacts, HostRow, HostTimes, VisitRow
 from rehi.model.listing import Page
@@ -56,7 +56,7 @@ def _to_row(row: Any, resources: int, *, now: datetime) -> HostRow:
     times = HostTimes(
         left_alone=bool(row.left_alone),
         leased_until=from_micros(row.lease_until),
-        ready_at=maybe_from_micros(row.ready_at),
+        ready_at=from_micros(row.ready_at),
         not_before=from_micros(row.not_before),
         why=row.why,
         pace_group=row.pace_group,
@@ -89,8 +89,8 @@ def _to_facts(connection: Connection, row: Any, shown: HostRow, *, now: datetime
         due=connection.execute(due).scalar_one(),
         robots_status=row.status,
         robots_text=row.text or "",
-        robots_at=maybe_from_micros(row.fetched_at),
-        robots_failing_since=maybe_from_micros(row.failing_since),
+        robots_at=from_micros(row.fetched_at),
+        robots_failing_since=from_micros(row.failing_since),
         worker=row.worker or "" if row.lease_until > to_micros(now) and not row.left_alone else "",
         neighbours=_neighbours(connection, row),
         visits=_newest_visits(connection, row.id),

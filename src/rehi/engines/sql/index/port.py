@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.hosts import find_host, list_hosts
-from rehi.engines.sql.index.tally import HOUSE, count_due, count_resources, counts_of, those_under
+from rehi.engines.sql.index.tally import HOUSE, count_due, counts_of, those_under
 from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
-from rehi.engines.sql.knowledge.entities import LEMMA, key_bytes
+from rehi.engines.sql.knowledge.entities import LEMMA
 from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
 from rehi.engines.sql.outbox.port import count_work
 from rehi.engines.sql.sources.findings import has_source
-from rehi.engines.sql.statements.values import folded, maybe_from_micros, storable
+from rehi.engines.sql.statements.values import folded, from_micros, key_of, storable
 from rehi.engines.sql.tables import document, entity, form, host, mention, problem, reading, resource, source, term
 from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
@@ -28,6 +28,17 @@ from rehi.model.problem import Problem, ProblemClass, Stage
 
 _TARGET = resource.alias("target")
 _media_type = func.coalesce(reading.c.media_type, resource.c.media_type)
+_ROWS = (
+    select(
+        resource.c.id, resource.c.url, resource.c.state, resource.c.status, resource.c.versions,
+        resource.c.visited_at, resource.c.changed_at, host.c.name.label("host"), _media_type.label("media_type"),
+        reading.c.title, reading.c.language, reading.c.names, _TARGET.c.url.label("redirect_url"),
+    )
+    .join(host, host.c.id == resource.c.host_id)
+    .outerjoin(document, document.c.resource_id == resource.c.id)
+    .outerjoin(reading, reading.c.id == document.c.reading_id)
+    .outerjoin(_TARGET, _TARGET.c.id == resource.c.redirect_to)
+)  # fmt: skip
 _LAST = chr(0x10FFFF)  # sorts after every character
 
 
@@ -73,11 +84,11 @@ class SqlIndex:
     def documents(self, where: DocumentFilter, page: Page) -> tuple[Sequence[DocumentRow], int]:
         """Return a page of resources in the order of their URLs, and how many match in all."""
         matching = self._matching(where)
-        rows = _select_rows().where(resource.c.id.in_(matching)) if where != DocumentFilter() else _select_rows()
-        rows = rows.order_by(*self.database.dialect.url_order()).limit(page.limit).offset(page.offset)
+        rows = _ROWS.where(resource.c.id.in_(matching)) if where != DocumentFilter() else _ROWS
+        rows = rows.order_by(self.database.dialect.url_order).limit(page.limit).offset(page.offset)
         with self.database.reading() as connection:
             if where == DocumentFilter():
-                total = count_resources(connection)
+                total = sum(those_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
             else:
                 total = connection.execute(select(func.count()).select_from(matching.subquery())).scalar_one()
             return [_to_row(row) for row in connection.execute(rows)], total
@@ -101,7 +112,11 @@ class SqlIndex:
         if where.source_id is not None:
             query = query.where(has_source([where.source_id]))
         if where.entity is not None:
-            who = select(entity.c.id).where(entity.c.key == key_bytes(where.entity)).scalar_subquery()
+            who = (
+                select(entity.c.id)
+                .where(entity.c.key == key_of(where.entity.kind, where.entity.slug))
+                .scalar_subquery()
+            )
             query = query.where(resource.c.id.in_(_showing(mention.c.entity_id == who, mention.c.reading_id)))
         for wanted in where.terms:
             has = (term.c.field == storable(wanted.field)) & (term.c.folded == folded(wanted.value))
@@ -111,7 +126,7 @@ class SqlIndex:
     def document(self, which: int | str) -> DocumentRow:
         """Return the resource with an id or a URL; NotFound if there is none."""
         by_id = isinstance(which, int)
-        query = _select_rows().where(
+        query = _ROWS.where(
             resource.c.id == which if isinstance(which, int) else self.database.dialect.url_in([storable(which)])
         )
         row = self.database.read(lambda connection: connection.execute(query).one_or_none())
@@ -144,16 +159,13 @@ class SqlIndex:
 
     def entity(self, key: EntityKey) -> Entity:
         """Return an entity; NotFound if no document mentions it."""
-        query = select(entity).where(entity.c.key == key_bytes(key), entity.c.documents > 0)
+        query = select(entity).where(entity.c.key == key_of(key.kind, key.slug), entity.c.documents > 0)
         lemmas = select(form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
-
-        def work(connection: Connection) -> Entity:
+        with self.database.reading() as connection:
             row = connection.execute(query).one_or_none()
             if row is None:
                 raise NotFound(f"no document mentions {key}")
             return to_entity(row, connection.execute(lemmas.where(form.c.entity_id == row.id)).scalars())
-
-        return self.database.read(work)
 
     def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
         """Return hosts with this in their names, those in trouble first, and how many there are in all."""
@@ -180,20 +192,6 @@ def _showing(condition: ColumnElement[bool], reading_id: ColumnElement[int]) -> 
     return select(document.c.resource_id).where(document.c.reading_id == reading_id, condition)
 
 
-def _select_rows() -> Select[Any]:
-    return (
-        select(
-            resource.c.id, resource.c.url, resource.c.state, resource.c.status, resource.c.versions,
-            resource.c.visited_at, resource.c.changed_at, host.c.name.label("host"), _media_type.label("media_type"),
-            reading.c.title, reading.c.language, reading.c.names, _TARGET.c.url.label("redirect_url"),
-        )
-        .join(host, host.c.id == resource.c.host_id)
-        .outerjoin(document, document.c.resource_id == resource.c.id)
-        .outerjoin(reading, reading.c.id == document.c.reading_id)
-        .outerjoin(_TARGET, _TARGET.c.id == resource.c.redirect_to)
-    )  # fmt: skip
-
-
 def _to_row(row: Any) -> DocumentRow:
     return DocumentRow(
         resource_id=row.id,
@@ -206,7 +204,7 @@ def _to_row(row: Any) -> DocumentRow:
         language=row.language or "",
         versions=row.versions,
         names=row.names or 0,
-        visited_at=maybe_from_micros(row.visited_at),
-        changed_at=maybe_from_micros(row.changed_at),
+        visited_at=from_micros(row.visited_at),
+        changed_at=from_micros(row.changed_at),
         redirect_to=row.redirect_url or "",
     )

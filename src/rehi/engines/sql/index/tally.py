@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy import Connection, func, select, text
 
@@ -16,17 +18,17 @@ from rehi.engines.sql.tables import tally
 # What was never visited is due by its state; only what was needs the index by time.
 _AGAIN = text("SELECT count(*) FROM resource WHERE state <> 'waiting' AND due_at <= :now")
 HOUSE = 0  # the source id that stands for all of them
-DAYS = -1  # the one under which visits are counted by day
+DAYS = -1  # the one under which visits are counted, by the names of days
 
 _UNIQUE = ("source_id", "what", "slot")
 _ADD = Upsert(tally, (*_UNIQUE, "n"), unique=_UNIQUE, change={"n": "tally.n + new.n"})
 
 
+@dataclass(slots=True)
 class Additions:
     """What one transaction adds; written at its end, so that others wait for as short as can be."""
 
-    def __init__(self) -> None:
-        self._numbers: defaultdict[tuple[int, str], float] = defaultdict(float)
+    _numbers: defaultdict[tuple[int, str], float] = field(default_factory=partial(defaultdict, float))
 
     def add(self, source_id: int | None, what: str, n: float = 1) -> None:
         """Add to a source's number; what has no source counts in the house only."""
@@ -37,16 +39,10 @@ class Additions:
         """Add to a number of the whole house."""
         self._numbers[HOUSE, what] += n
 
-    def add_to_day(self, day: datetime, n: float = 1) -> None:
-        """Count visits on their day."""
-        self._numbers[DAYS, day_of(day)] += n
-
     def write(self, connection: Connection, database: Database) -> None:
         """Add everything to what is stored, always in the same order."""
         rows = [
-            {"source_id": source_id, "what": what, "slot": database.slot, "n": float(n)}
-            for (source_id, what), n in sorted(self._numbers.items())
-            if n
+            (source_id, what, database.slot, float(n)) for (source_id, what), n in sorted(self._numbers.items()) if n
         ]
         _ADD.run(connection, rows)
 
@@ -77,11 +73,6 @@ def count_due(connection: Connection, until: datetime) -> int:
 def count_visits(connection: Connection, day: datetime) -> int:
     """Return how many visits there were on a day."""
     return int(counts_of(connection, [DAYS])[DAYS].get(day_of(day), 0))
-
-
-def count_resources(connection: Connection) -> int:
-    """Return how many URLs are known."""
-    return sum(those_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
 
 
 def those_under(kept: Mapping[str, float], prefix: str) -> dict[str, int]:

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, select
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.knowledge.entities import LEMMA
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, to_facts
-from rehi.engines.sql.ledger.bodies import select_versions, to_version
+from rehi.engines.sql.ledger.bodies import VERSIONS, to_version
 from rehi.engines.sql.statements.driver import select_in_chunks
-from rehi.engines.sql.statements.values import maybe_from_micros
+from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import document, entity, facet, file, form, mention, reading, resource, version
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Version
@@ -43,8 +43,8 @@ class SqlDescriptions:
                 versions=tuple(versions[row.id]),
                 document=documents.get(row.id),
                 aliases=tuple(sorted(aliases[row.id])),
-                gone_at=maybe_from_micros(row.gone_at),
-                mentions=tuple(sorted(mentions[row.id], key=str)),
+                gone_at=from_micros(row.gone_at),
+                mentions=tuple(sorted(mentions[row.id])),
                 briefs=tuple(briefs[row.id]),
             )
             for row in rows
@@ -83,7 +83,7 @@ def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
 
 def _versions(connection: Connection, ids: list[int]) -> defaultdict[int, list[Version]]:
     versions: defaultdict[int, list[Version]] = defaultdict(list)
-    for row in select_in_chunks(connection, ids, lambda part: select_versions().where(version.c.resource_id.in_(part))):
+    for row in select_in_chunks(connection, ids, lambda part: VERSIONS.where(version.c.resource_id.in_(part))):
         versions[row.resource_id].append(to_version(row))
     return versions
 

@@ -51,11 +51,6 @@ _NAMES = SelectMany(
 )
 
 
-def key_bytes(key: EntityKey) -> bytes:
-    """Return what stands for an entity's key in the unique index."""
-    return key_of(key.kind, key.slug)
-
-
 def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> None:
     """Enter what new readings mention, with entities and forms that are new; none of it counts before a document shows it."""
     new = {one.identity.key for linked in mentions.values() for one in linked if one.entity_id is None}
@@ -73,7 +68,7 @@ def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[Linke
         (reading_id, entity_id, count, " ".join(map(str, sorted(form_ids[entity_id, one] for one in used))))
         for (reading_id, entity_id), (count, used) in sorted(merged.items(), key=lambda item: item[0])
     ]
-    _INSERT_MENTION.run_values(connection, rows)
+    _INSERT_MENTION.run(connection, rows)
 
 
 def count_mentions(
@@ -91,6 +86,8 @@ def count_mentions(
             shown.update([reading_id] if reading_id is not None else [])
             shown.subtract([old] if old is not None else [])
     rows = _MENTIONS.run(connection, sorted(row for row, n in shown.items() if n))
+    if not rows:
+        return set()
     entities: Counter[int] = Counter()
     forms: Counter[int] = Counter()
     for row in rows:
@@ -110,9 +107,9 @@ def forms_of(identity: Identity) -> set[Form]:
 
 
 def _ensure_entities(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, int]:
-    by_key = {key_bytes(key): key for key in keys}
+    by_key = {key_of(key.kind, key.slug): key for key in keys}
     rows = [(key, by_key[key].kind, by_key[key].slug) for key in sorted(by_key)]
-    _INSERT_ENTITY.run_values(connection, rows)
+    _INSERT_ENTITY.run(connection, rows)
     return {by_key[bytes(row.key)]: row.id for row in _ENTITY_IDS.run(connection, sorted(by_key))}
 
 
@@ -124,7 +121,7 @@ def _ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) ->
         (key, row, one.what, one.text, one.given, one.family, folded(one.text))
         for key, (row, one) in ((key, by_key[key]) for key in missing)
     ]
-    _INSERT_FORM.run_values(connection, rows)
+    _INSERT_FORM.run(connection, rows)
     made = _FORM_IDS.run(connection, missing)
     return {by_key[bytes(row.key)]: row.id for row in (*known, *made)}
 

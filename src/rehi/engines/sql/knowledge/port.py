@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection, select
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.descriptions import SqlDescriptions, to_key
-from rehi.engines.sql.knowledge.entities import enter_mentions, key_bytes
+from rehi.engines.sql.knowledge.entities import enter_mentions
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, to_facts
-from rehi.engines.sql.knowledge.recording import record_results
+from rehi.engines.sql.knowledge.recording import SqlRecording
 from rehi.engines.sql.outbox.port import delete_work
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, select_in_chunks
+from rehi.engines.sql.statements.values import key_of
 from rehi.engines.sql.tables import document, file, part, reading, resource, table_shape
 from rehi.errors import NotFound
 from rehi.model.codec import to_table
 from rehi.model.document import Part, TableShape
-from rehi.model.entity import Candidate, EntityKey, Form
+from rehi.model.entity import Candidate, EntityKey
 from rehi.model.version import Digest, RecordRef
 from rehi.model.work import (
     Claim,
     NewReading,
     ReadingFacts,
     ReadingKey,
-    ReadResult,
     ReadTask,
     ShownReading,
 )
@@ -54,7 +54,7 @@ _SET_STATEMENTS = BulkUpdate(
 )
 
 
-class SqlKnowledge(SqlDescriptions):
+class SqlKnowledge(SqlDescriptions, SqlRecording):
     """The port Knowledge."""
 
     database: Database
@@ -72,22 +72,9 @@ class SqlKnowledge(SqlDescriptions):
 
     def find_candidates(self, keys: Iterable[EntityKey]) -> Mapping[EntityKey, Sequence[Candidate]]:
         """Return the entities known under these keys; for one that was merged into another, that other."""
-        by_key = {key_bytes(key): key for key in keys}
+        by_key = {key_of(key.kind, key.slug): key for key in keys}
         rows = self.database.read(lambda connection: _CANDIDATES.run(connection, sorted(by_key)))
         return {by_key[bytes(row.key)]: [Candidate(row.id, to_key(row), row.name)] for row in rows}
-
-    def record_reads(
-        self,
-        results: Sequence[ReadResult],
-        *,
-        choose_name: Callable[[Iterable[Form]], Form],
-        worker: str,
-        now: datetime,
-    ) -> None:
-        """Record in one transaction what came of read tasks."""
-        self.database.write(
-            lambda connection: record_results(connection, self.database, results, choose_name, worker, now)
-        )
 
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
@@ -109,15 +96,12 @@ class SqlKnowledge(SqlDescriptions):
             raise NotFound(f"there is no reading {reading_id}")
         return to_facts(row)
 
-    def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
+    @transaction
+    def enter_reading(self, connection: Connection, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
-
-        def work(connection: Connection) -> int:
-            ids, fresh = enter_readings(connection, {new.key: new}, worker, now)
-            enter_mentions(connection, {ids[key]: new.identities for key in fresh})
-            return ids[new.key]
-
-        return self.database.write(work)
+        ids, fresh = enter_readings(connection, {new.key: new}, worker, now)
+        enter_mentions(connection, {ids[key]: new.identities for key in fresh})
+        return ids[new.key]
 
     def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
         """Return the parts and the tables of the document that a resource shows."""
@@ -133,16 +117,14 @@ class SqlKnowledge(SqlDescriptions):
                 [to_table(orjson.loads(data)) for data in connection.execute(tables).scalars()],
             )
 
+    @transaction
     def record_descriptions(
-        self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
+        self, connection: Connection, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
     ) -> None:
         """Record in one transaction that the graph has been told what was claimed, with its statements by resource id."""
-
-        def work(connection: Connection) -> None:
-            delete_work(connection, [row for claim in claims for row in claim.ids])
+        delete_work(connection, [row for claim in claims for row in claim.ids])
+        if statements:
             _count_statements(connection, self.database, statements, seconds)
-
-        self.database.write(work)
 
 
 def _to_task(claim: Claim, row: Any) -> ReadTask:

@@ -62,15 +62,11 @@ def enter_readings(
     """Enter readings, and return their ids, and which of them nobody had entered before."""
     files = keep_files(connection, [one.facts.derived for one in new.values()], owner=worker)
     at = to_micros(now)
-    rows = [_row(new[key], files, at) for key in sorted(new, key=_order)]
-    entered = {ReadingKey(row.blob_id, row.recipe, row.hint): row.id for row in _INSERT.run_values(connection, rows)}
-    known = find_readings(connection, new.keys() - entered.keys())
+    rows = sorted(_row(one, files, at) for one in new.values())  # by their keys, with which they begin
+    entered = {ReadingKey(row.blob_id, row.recipe, row.hint): row.id for row in _INSERT.run(connection, rows)}
+    known = find_readings(connection, new.keys() - entered.keys()) if len(entered) < len(new) else {}
     _enter_details(connection, [(row, new[key]) for key, row in entered.items()])
     return entered | known, set(entered)
-
-
-def _order(key: ReadingKey) -> tuple[int, str, str]:
-    return key.blob_id, key.recipe, key.hint
 
 
 def _row(new: NewReading, files: Mapping[str, File], at: int) -> tuple[Any, ...]:
@@ -84,7 +80,7 @@ def _row(new: NewReading, files: Mapping[str, File], at: int) -> tuple[Any, ...]
 
 def _enter_details(connection: Connection, readings: Sequence[tuple[int, NewReading]]) -> None:
     """Enter the parts, tables, facets and terms of readings that are new."""
-    _INSERT_PART.run_values(
+    _INSERT_PART.run(
         connection,
         [
             (row, number, one.kind, storable(one.title), storable(one.media_type), one.start, one.end)
@@ -92,7 +88,7 @@ def _enter_details(connection: Connection, readings: Sequence[tuple[int, NewRead
             for number, one in enumerate(new.parts)
         ],
     )
-    _INSERT_TABLE.run_values(
+    _INSERT_TABLE.run(
         connection,
         [
             (row, number, one.columns, one.rows, to_json(asdict(one)))
@@ -100,10 +96,10 @@ def _enter_details(connection: Connection, readings: Sequence[tuple[int, NewRead
             for number, one in enumerate(new.tables)
         ],
     )
-    _INSERT_FACET.run_values(
+    _INSERT_FACET.run(
         connection, [(row, one.name, one.version, one.data) for row, new in readings for one in new.briefs]
     )
-    _INSERT_TERM.run_values(connection, [values for row, new in readings for values in _term_rows(row, new)])
+    _INSERT_TERM.run(connection, [values for row, new in readings for values in _term_rows(row, new)])
 
 
 def _term_rows(reading_id: int, new: NewReading) -> Iterable[tuple[int, str, str, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
@@ -62,30 +62,36 @@ class _Shown:
     result: ReadResult
 
 
-def record_results(
-    connection: Connection,
-    database: Database,
-    results: Sequence[ReadResult],
-    choose_name: Callable[[Iterable[Form]], Form],
-    worker: str,
-    now: datetime,
-) -> None:
-    """Store results whose tasks are still open."""
-    attempts = {
-        row.id: row.attempts
-        for row in _OPEN.run(connection, sorted({row for one in results for row in one.task.claim.ids}))
-    }
-    by_claim = {one.task.claim: one for one in reversed(results)}
-    still_open = [one for claim, one in by_claim.items() if any(row in attempts for row in claim.ids)]
-    tried = [
-        (row, attempts[row] + 1) for one in still_open if one.retry for row in one.task.claim.ids if row in attempts
-    ]
-    _RETRY.run(connection, tried)
-    done = [one for one in still_open if not one.retry]
-    additions = Additions()
-    _store(connection, done, choose_name, worker, now, additions)
-    delete_work(connection, [row for one in done for row in one.task.claim.ids])
-    additions.write(connection, database)
+class SqlRecording:
+    """What the port Knowledge stores of read tasks."""
+
+    database: Database
+
+    @transaction
+    def record_reads(
+        self,
+        connection: Connection,
+        results: Sequence[ReadResult],
+        *,
+        choose_name: Callable[[Iterable[Form]], Form],
+        worker: str,
+        now: datetime,
+    ) -> None:
+        """Record in one transaction what came of read tasks that are still open."""
+        rows = _OPEN.run(connection, sorted({row for one in results for row in one.task.claim.ids}))
+        attempts = {row.id: row.attempts for row in rows}
+        by_claim = {one.task.claim: one for one in reversed(results)}
+        still_open = [one for claim, one in by_claim.items() if any(row in attempts for row in claim.ids)]
+        tried = [
+            (row, attempts[row] + 1) for one in still_open if one.retry for row in one.task.claim.ids if row in attempts
+        ]
+        _RETRY.run(connection, tried)
+        done = [one for one in still_open if not one.retry]
+        if done:
+            additions = Additions()
+            _store(connection, done, choose_name, worker, now, additions)
+            delete_work(connection, [row for one in done for row in one.task.claim.ids])
+            additions.write(connection, self.database)
 
 
 def _store(
@@ -96,8 +102,6 @@ def _store(
     now: datetime,
     additions: Additions,
 ) -> None:
-    if not done:
-        return
     resources = {row.id: row for row in _RESOURCES.run(connection, sorted({one.task.resource_id for one in done}))}
     new = {one.reading.key: one.reading for one in reversed(done) if isinstance(one.reading, NewReading)}
     ids, fresh = enter_readings(connection, new, worker, now)
@@ -113,7 +117,7 @@ def _store(
     _READ.run(connection, [(row, one.number) for row, one in sorted(shown.items())])
     before = {row.resource_id: row.reading_id for row in _SHOWN.run(connection, sorted(shown))}
     after = {row: one.reading_id for row, one in shown.items()}
-    _SHOW.run_values(
+    _SHOW.run(
         connection,
         [(row, one.version_id, one.reading_id) for row, one in sorted(shown.items()) if one.reading_id is not None],
     )
@@ -130,13 +134,9 @@ def _choose_shown(connection: Connection, done: Sequence[ReadResult], ids: Mappi
     versions = {row.id: row for row in _VERSIONS.run(connection, sorted({one.task.version_id for one in done}))}
     read_at = {row.id: row.taken_at for row in _READ_AT.run(connection, sorted({one.task.resource_id for one in done}))}
     shown: dict[int, _Shown] = {}
-
-    def order(one: ReadResult) -> tuple[int, int]:
-        version = versions[one.task.version_id]
-        return int(version.taken_at), int(version.number)
-
-    for one in sorted(done, key=order):
-        task, version = one.task, versions[one.task.version_id]
+    read = [(one, versions[one.task.version_id]) for one in done]
+    for one, version in sorted(read, key=lambda pair: (pair[1].taken_at, pair[1].number)):
+        task = one.task
         if version.taken_at >= read_at.get(task.resource_id, version.taken_at):
             reading_id = ids[one.reading.key] if isinstance(one.reading, NewReading) else one.reading
             shown[task.resource_id] = _Shown(version.number, task.version_id, reading_id, one)
@@ -154,18 +154,15 @@ def _count_documents(
     facts = {row.id: row for row in _FACTS.run(connection, sorted(wanted))}
     for sign, shown in ((-1, before), (1, after)):
         for resource_id, reading_id in shown.items():
-            if reading_id is not None:
-                _count(additions, resources[resource_id].source_id, facts[reading_id], sign)
-
-
-def _count(additions: Additions, source_id: int | None, facts: Any, sign: int) -> None:
-    additions.add(source_id, "documents", sign)
-    additions.add(source_id, "names", sign * facts.names)
-    additions.add_to_house("documents", sign)
-    additions.add_to_house("mentions", sign * facts.names)
-    additions.add_to_house(f"type:{facts.media_type}", sign)
-    additions.add_to_house(f"language:{facts.language}", sign)
-    additions.add_to_house(f"recipe:{facts.recipe}", sign)
+            if reading_id is None:
+                continue
+            source_id, read = resources[resource_id].source_id, facts[reading_id]
+            additions.add(source_id, "documents", sign)
+            additions.add(source_id, "names", sign * read.names)
+            additions.add_to_house("documents", sign)
+            additions.add_to_house("mentions", sign * read.names)
+            for what in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
+                additions.add_to_house(what, sign)
 
 
 def _store_problems(
@@ -175,7 +172,12 @@ def _store_problems(
         if one.result.code:
             additions.add(resources[row].source_id, one.result.code)
     noted = {row: one.result.problem for row, one in shown.items() if one.result.problem is not None}
-    for stage in (Stage.EXTRACT, Stage.ENRICH):
-        solved = [resources[row].url for row in shown if row not in noted or noted[row].stage is not stage]
-        clear_problems(connection, stage, solved)
-    keep_problems(connection, list(noted.values()))
+    solved = [
+        (stage, resources[row].url)
+        for row in shown
+        for stage in (Stage.EXTRACT, Stage.ENRICH)
+        if row not in noted or noted[row].stage is not stage
+    ]
+    clear_problems(connection, solved)
+    if noted:
+        keep_problems(connection, list(noted.values()))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 
 from rehi.engines.sql.outbox.port import put_owned_work
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, larger
@@ -67,12 +67,10 @@ def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Ma
         first.setdefault(one.digest, one)
     rows = [(digest, one.size, *place_of(one.body, files)) for digest, one in sorted(first.items())]
     owners = {known.id: known.owner for known in files.values()}
-    blobs = {
-        row.digest: Blob(row.id, owners[row.file_id], new=True) for row in _ENTER_BLOB.run_values(connection, rows)
-    }
+    blobs = {row.digest: Blob(row.id, owners[row.file_id], new=True) for row in _ENTER_BLOB.run(connection, rows)}
     known = _BLOBS.run(connection, first.keys() - blobs.keys())
     again = {row.digest: one.body for row in known if row.dropped_at is not None and (one := first[row.digest]).held}
-    revived = revive_blobs(connection, again, files)
+    revived = revive_blobs(connection, again, files) if again else set()
     for row in known:
         back = row.id in revived
         blobs[row.digest] = Blob(row.id, files[again[row.digest].file].owner if back else row.owner, revived=back)
@@ -106,7 +104,7 @@ def keep_versions(
     ]  # fmt: skip
     owners = {blobs[new.digest].id: blobs[new.digest].owner for new in versions}
     passed = {(new.resource_id, new.number) for new in versions if not new.read}
-    entered = sorted(_ENTER_VERSION.run_values(connection, rows))
+    entered = sorted(_ENTER_VERSION.run(connection, rows))
     to_read = [(row.id, owners[row.blob_id]) for row in entered if (row.resource_id, row.number) not in passed]
     put_owned_work(connection, "read", to_read)
     return set() if connection.dialect.name == "sqlite" else _revive_late(connection, versions, blobs, files)
@@ -122,26 +120,23 @@ def _revive_late(
 
 
 _BODY_FILE = file.alias("body_file")
-
-
-def select_versions() -> Select[Any]:
-    """Return the query for all versions, with where their records and their bytes lie."""
-    return (
-        select(
-            version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.media_type,
-            version.c.status, version.c.offset, version.c.length, file.c.name.label("file"), blob.c.digest, blob.c.size,
-            _BODY_FILE.c.name.label("body_file"), blob.c.offset.label("body_offset"), blob.c.length.label("body_length"),
-            blob.c.dropped_at,
-        )
-        .join(file, file.c.id == version.c.file_id)
-        .join(blob, blob.c.id == version.c.blob_id)
-        .join(_BODY_FILE, _BODY_FILE.c.id == blob.c.file_id)
-        .order_by(version.c.resource_id, version.c.taken_at, version.c.number)
-    )  # fmt: skip
+# All versions, with where their records and their bytes lie, in the order of time.
+VERSIONS = (
+    select(
+        version.c.id, version.c.resource_id, version.c.number, version.c.taken_at, version.c.media_type,
+        version.c.status, version.c.offset, version.c.length, file.c.name.label("file"), blob.c.digest, blob.c.size,
+        _BODY_FILE.c.name.label("body_file"), blob.c.offset.label("body_offset"), blob.c.length.label("body_length"),
+        blob.c.dropped_at,
+    )
+    .join(file, file.c.id == version.c.file_id)
+    .join(blob, blob.c.id == version.c.blob_id)
+    .join(_BODY_FILE, _BODY_FILE.c.id == blob.c.file_id)
+    .order_by(version.c.resource_id, version.c.taken_at, version.c.number)
+)  # fmt: skip
 
 
 def to_version(row: Any) -> Version:
-    """Return a row of ``select_versions`` as a version."""
+    """Return a row of ``VERSIONS`` as a version."""
     return Version(
         id=row.id,
         resource_id=row.resource_id,
@@ -174,10 +169,8 @@ def keep_files(connection: Connection, refs: Iterable[RecordRef | None], *, owne
     for ref in refs:
         if ref is not None:
             ends[ref.file] = max(ref.end, ends.get(ref.file, 0))
-    rows = [
-        {"key": key_of(name), "name": name, "known_end": last, "owner": storable(owner)} for name, last in ends.items()
-    ]
-    entered = _ENTER_FILE.run(connection, sorted(rows, key=lambda row: row["key"]))
+    who = storable(owner)
+    entered = _ENTER_FILE.run(connection, sorted((key_of(name), name, last, who) for name, last in ends.items()))
     return {row.name: File(row.id, row.owner) for row in entered}
 
 

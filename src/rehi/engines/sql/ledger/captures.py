@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.hosts import host_is
-from rehi.engines.sql.ledger.bodies import select_versions, to_version
+from rehi.engines.sql.ledger.bodies import VERSIONS, to_version
 from rehi.engines.sql.sources.findings import has_source
 from rehi.engines.sql.statements.driver import chunks
 from rehi.engines.sql.statements.values import HEAD, from_micros, storable, to_micros
@@ -61,7 +61,7 @@ class _Listing:
         self._after_url = storable(after[0]) if after else ""
         self._after_at = to_micros(after[1]) if after else None
         self._page = _RESOURCES if limit is None else max(1, min(limit, _RESOURCES))
-        self._key = database.dialect.url_order()[0]
+        self._key = database.dialect.url_order
         self._times = _times(where)
 
     def captures(self) -> Iterator[Capture]:
@@ -132,7 +132,7 @@ class _Listing:
         if not ids:
             return
         visits = self._ask(_VISITS.where(visit.c.resource_id.in_(ids), *self._times))
-        versions = self._ask(select_versions().where(version.c.resource_id.in_(ids)))
+        versions = self._ask(VERSIONS.where(version.c.resource_id.in_(ids)))
         if max(len(visits), len(versions)) > _ROWS:
             for row in page:
                 yield from self._of_one(row)
@@ -149,7 +149,7 @@ class _Listing:
 
     def _of_one(self, row: Any, *, after: int | None = None) -> Iterator[Capture]:
         """Yield the captures of a resource, however many there are."""
-        mine = select_versions().where(version.c.resource_id == row.id)
+        mine = VERSIONS.where(version.c.resource_id == row.id)
         history = _Validity([to_version(one) for one in self._database.read(lambda c: c.execute(mine).all())])
         while True:
             later = [] if after is None else [visit.c.at > after]

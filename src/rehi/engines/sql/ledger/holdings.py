@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
@@ -48,11 +49,11 @@ class Count:
     stored: int = 0
 
 
+@dataclass(slots=True)
 class Counts:
     """What one transaction adds to the holdings; written in the same order by everybody."""
 
-    def __init__(self) -> None:
-        self._rows: defaultdict[tuple[int, str], Count] = defaultdict(Count)
+    _rows: defaultdict[tuple[int, str], Count] = field(default_factory=partial(defaultdict, Count))
 
     def add(self, host_id: int, media_type: str, *, size: int, stored: int, own: bool, times: int = 1) -> None:
         """Count versions of a body, of which one may be the one that the bytes came with."""
@@ -77,7 +78,7 @@ class Counts:
             (*key, one.versions, one.bodies, one.logical, one.distinct, one.stored)
             for key, one in sorted(self._rows.items())
         ]
-        _ADD.run_values(connection, rows)
+        _ADD.run(connection, rows)
 
 
 def count_versions(
@@ -101,7 +102,8 @@ def count_versions(
         seen.add(new.digest)
         counts.add(hosts[new.resource_id], new.media_type, size=new.size, stored=new.record.length, own=own)
     counts.write(connection)
-    count_bodies(connection, revived, additions, sign=1)
+    if revived:
+        count_bodies(connection, revived, additions, sign=1)
 
 
 def count_bodies(connection: Connection, blob_ids: Iterable[int], additions: Additions, *, sign: int) -> None:

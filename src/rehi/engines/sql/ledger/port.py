@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, func, select, tuple_
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.frontier.resources import find_ids
-from rehi.engines.sql.ledger.bodies import select_versions, to_version
+from rehi.engines.sql.ledger.bodies import VERSIONS, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
 from rehi.engines.sql.statements.driver import SelectMany, select_in_chunks
@@ -73,7 +73,7 @@ class SqlLedger:
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
-        query = select_versions().join(resource, resource.c.id == version.c.resource_id)
+        query = VERSIONS.join(resource, resource.c.id == version.c.resource_id)
         query = query.where(self.database.dialect.url_in([url]))
         rows = self.database.read(lambda connection: connection.execute(query).all())
         if not rows:
@@ -85,14 +85,11 @@ class SqlLedger:
         wanted = set(visits)
         which = tuple_(visit.c.resource_id, visit.c.at)
         query = select(visit.c.resource_id, visit.c.at)
-
-        def work(connection: Connection) -> Set[tuple[str, datetime]]:
-            ids = find_ids(connection, self.database, {url for url, _ in wanted})
+        with self.database.reading() as connection:
+            ids = find_ids(connection, {url for url, _ in wanted})
             keys = {(ids[url], to_micros(at)): (url, at) for url, at in wanted if url in ids}
             rows = select_in_chunks(connection, keys, lambda part: query.where(which.in_(part)))
             return {keys[row.resource_id, row.at] for row in rows}
-
-        return self.database.read(work)
 
     def captures(
         self, where: CaptureFilter, *, after: tuple[str, datetime] | None = None, limit: int | None = None

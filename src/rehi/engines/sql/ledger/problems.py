@@ -36,12 +36,12 @@ def keep_problems(connection: Connection, problems: Sequence[Problem]) -> None:
     for new in problems:
         known = merged.get((new.stage, new.subject))
         merged[new.stage, new.subject] = new if known is None else _again(known, new)
-    _ENTER.run(connection, sorted((_row(new) for new in merged.values()), key=lambda row: row["key"]))
+    _ENTER.run(connection, sorted(_row(new) for new in merged.values()))  # by their keys, with which they begin
 
 
-def clear_problems(connection: Connection, stage: Stage, subjects: Iterable[str]) -> None:
-    """Strike out what is no problem any more."""
-    _DELETE.run(connection, sorted(key_of(stage, subject) for subject in subjects))
+def clear_problems(connection: Connection, solved: Iterable[tuple[Stage, str]]) -> None:
+    """Strike out what is no problem any more, by stage and subject."""
+    _DELETE.run(connection, sorted(key_of(stage, subject) for stage, subject in solved))
 
 
 def strike_problems(connection: Connection, keys: Iterable[ProblemKey]) -> None:
@@ -116,16 +116,9 @@ def _again(known: Problem, new: Problem) -> Problem:
     return replace(new, count=known.count + new.count, first_at=known.first_at)
 
 
-def _row(new: Problem) -> dict[str, Any]:
-    return {
-        "key": key_of(new.stage, new.subject),
-        "stage": new.stage.value,
-        "code": new.code,
-        "subject": storable(new.subject),
-        "message": storable(new.message),
-        "next_step": str(new.next_step),
-        "advice": new.advice,
-        "count": new.count,
-        "first_at": to_micros(new.first_at),
-        "last_at": to_micros(new.last_at),
-    }
+def _row(new: Problem) -> tuple[Any, ...]:
+    subject, message = storable(new.subject), storable(new.message)
+    return (
+        key_of(new.stage, new.subject), new.stage.value, new.code, subject, message, str(new.next_step), new.advice,
+        new.count, to_micros(new.first_at), to_micros(new.last_at),
+    )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import Connection, insert, inspect, select, update
 
 from rehi.engines.sql.database import Database
+from rehi.engines.sql.dialects.dialect import Guarded
 from rehi.engines.sql.migrations.step2 import visits
 from rehi.engines.sql.migrations.step3 import retention
 from rehi.engines.sql.migrations.step4 import readings
@@ -32,7 +33,7 @@ def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
         return wanted
 
     def work(connection: Connection) -> int:
-        database.dialect.guard_schema(connection)
+        database.dialect.guard(connection, Guarded.SCHEMA)
         version = _version_if_any(connection, database, wanted)
         if version is None:
             _make(connection, database)

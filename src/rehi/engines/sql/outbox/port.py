@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, text, update
+from sqlalchemy import Connection, bindparam, func, or_, select, text
 
 from rehi.engines.sql.database import Database
+from rehi.engines.sql.dialects.dialect import Guarded
 from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, Upsert, chunks, select_in_chunks
-from rehi.engines.sql.statements.values import span, storable, to_micros
+from rehi.engines.sql.statements.values import storable, to_micros
 from rehi.engines.sql.tables import blob, file, outbox, version
 from rehi.errors import EngineError
 from rehi.model.work import Claim
@@ -25,6 +26,23 @@ _CLAIM = BulkUpdate(
     {"worker": "new.worker", "claimed_until": "new.until"},
     where="outbox.id = new.id",
 )
+# Written once, with places for values: to build a statement takes longer than SQLite takes to answer it.
+_IS_FREE = outbox.c.claimed_until <= bindparam("at")
+_OF_KIND = (outbox.c.kind == bindparam("kind"), outbox.c.owner == bindparam("owner"))
+_OF_THESE = outbox.c.subject.in_(bindparam("these", expanding=True))
+_OLDEST = select(outbox.c.id, outbox.c.kind, outbox.c.subject).order_by(outbox.c.id).limit(bindparam("most"))
+_FREE = _OLDEST.where(_IS_FREE, *_OF_KIND)
+_RETAKEN = _OLDEST.where(or_(_IS_FREE, outbox.c.worker == bindparam("worker")), *_OF_KIND)
+_IN_FILES = (
+    _OLDEST.join(version, version.c.id == outbox.c.subject)
+    .join(blob, blob.c.id == version.c.blob_id)
+    .join(file, file.c.id == blob.c.file_id)
+    .where(_IS_FREE, outbox.c.kind == READ, file.c.name.in_(bindparam("files", expanding=True)))
+)
+_WAITING = select(outbox.c.id, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until, outbox.c.worker).where(
+    outbox.c.kind == bindparam("kind"), _OF_THESE
+)
+RELEASE_CLAIMS = text("UPDATE outbox SET worker = NULL, claimed_until = 0 WHERE worker = :worker")
 # What everything of a kind is.
 _ALL = {
     "resource": text("INSERT INTO outbox (kind, subject) SELECT 'resource', id FROM resource WHERE versions > 0"),
@@ -67,39 +85,38 @@ class SqlOutbox:
         retake: bool = False,
     ) -> Sequence[Claim]:
         """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows."""
-        mine = (outbox.c.worker == worker) if retake else None
-        at, until = to_micros(now), to_micros(now) + span(ttl)
+        at, until = to_micros(now), to_micros(now + timedelta(seconds=ttl))
         # One query for each kind and owner: asked for all at once, a database would sort everything that waits.
         queries = [
-            _free(at, mine).where(outbox.c.kind == kind, outbox.c.owner == owner)
+            (_RETAKEN if retake else _FREE, {"at": at, "worker": worker, "kind": kind, "owner": owner})
             for kind in kinds
             for owner in ("", storable(worker))
         ]
         if files and READ in kinds:
-            queries.append(_in_files(at, files))
+            queries.append((_IN_FILES, {"at": at, "files": sorted(files)}))
         if subjects is not None:
-            queries = [query.where(outbox.c.subject.in_(sorted(subjects))) for query in queries]
+            queries = [(query.where(_OF_THESE), values | {"these": sorted(subjects)}) for query, values in queries]
 
         def work(connection: Connection) -> list[Claim]:
-            self.database.dialect.guard_claims(connection)
+            self.database.dialect.guard(connection, Guarded.CLAIMS)
             rows: list[Any] = []
-            for query in queries:
+            for query, values in queries:
                 if len(rows) < limit:
-                    locked = query.limit(limit - len(rows)).with_for_update(skip_locked=True, of=outbox)
-                    rows += connection.execute(locked)
+                    locked = query.with_for_update(skip_locked=True, of=outbox)
+                    rows += connection.execute(locked, values | {"most": limit - len(rows)})
             claims = _gather(connection, rows, at, mine=worker if retake else "")
             _CLAIM.run(connection, [(row, worker, until) for claim in claims for row in claim.ids])
             return claims
 
         with self.database.reading() as connection:
-            if all(connection.execute(query.limit(1)).first() is None for query in queries):
+            if all(connection.execute(query, values | {"most": 1}).first() is None for query, values in queries):
                 return []  # without waiting for those who write
         # A power cut takes back at most what was claimed, and what was claimed can be claimed again.
         return self.database.write(work, lasting=False)
 
     def renew_claims(self, claims: Sequence[Claim], *, worker: str, ttl: float, now: datetime) -> Sequence[Claim]:
         """Keep claims for longer, and return those that are this worker's still."""
-        until = to_micros(now) + span(ttl)
+        until = to_micros(now + timedelta(seconds=ttl))
         ids = [row for claim in claims for row in claim.ids]
 
         def work(connection: Connection) -> set[int]:
@@ -134,12 +151,6 @@ class SqlOutbox:
         return {row.name: row.owner for row in rows}
 
 
-def release_claims(connection: Connection, worker: str) -> None:
-    """Let everybody have what a worker had claimed."""
-    unclaimed = {"worker": None, "claimed_until": 0}
-    connection.execute(update(outbox).where(outbox.c.worker == worker).values(unclaimed))
-
-
 def count_work(connection: Connection) -> dict[str, int]:
     """Return how much waits of each kind of work."""
     rows = connection.execute(select(outbox.c.kind, func.count().label("n")).group_by(outbox.c.kind))
@@ -154,29 +165,14 @@ def _owners(connection: Connection, versions: Sequence[int]) -> list[tuple[int, 
     return [(row.id, row.owner) for row in rows]
 
 
-def _free(at: int, mine: ColumnElement[bool] | None = None) -> Select[Any]:
-    columns = (outbox.c.id, outbox.c.kind, outbox.c.subject)
-    free = outbox.c.claimed_until <= at
-    return select(*columns).where(free if mine is None else or_(free, mine)).order_by(outbox.c.id)
-
-
-def _in_files(at: int, names: Collection[str]) -> Select[Any]:
-    joined = _free(at).join(version, version.c.id == outbox.c.subject).join(blob, blob.c.id == version.c.blob_id)
-    joined = joined.join(file, file.c.id == blob.c.file_id)
-    return joined.where(outbox.c.kind == READ, file.c.name.in_(sorted(names)))
-
-
 def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) -> list[Claim]:
     """Return the subjects of rows with all that waits for them, but for those that are with somebody."""
-    query = select(
-        outbox.c.id, outbox.c.kind, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until, outbox.c.worker
-    )
     subjects = list(dict.fromkeys((row.kind, row.subject) for row in rows))
     waiting: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)
     for kind in {kind for kind, _ in subjects}:
         ids = [subject for other, subject in subjects if other == kind]
         for part in chunks(ids):
-            for row in connection.execute(query.where(outbox.c.kind == kind, outbox.c.subject.in_(part))):
+            for row in connection.execute(_WAITING, {"kind": kind, "these": part}):
                 waiting[kind, row.subject].append(row)
     return [
         Claim(kind, subject, tuple(sorted(row.id for row in rows_of)), max(row.attempts for row in rows_of))
@@ -188,12 +184,12 @@ def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) 
 
 def put_work(connection: Connection, kind: str, subjects: Iterable[int]) -> None:
     """Put work there that every worker can do. Always as new rows: somebody may be busy with what was there before."""
-    _INSERT.run_values(connection, [(kind, subject, "") for subject in sorted(subjects)])
+    _INSERT.run(connection, [(kind, subject, "") for subject in sorted(subjects)])
 
 
 def put_owned_work(connection: Connection, kind: str, owners: Iterable[tuple[int, str]]) -> None:
     """Put work there that is best done where its bytes lie: subjects with the workers in whose folders that is."""
-    _INSERT.run_values(connection, [(kind, subject, owner) for subject, owner in owners])
+    _INSERT.run(connection, [(kind, subject, owner) for subject, owner in owners])
 
 
 def delete_work(connection: Connection, ids: Iterable[int]) -> None:

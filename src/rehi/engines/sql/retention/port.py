@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.ledger.bodies import keep_files
 from rehi.engines.sql.ledger.holdings import count_bodies
@@ -66,16 +66,13 @@ class SqlRetention:
     ) -> Sequence[VersionHistory]:
         """Return the histories of the given resources, and of those of the given sources, in the order of their ids."""
         query = _RESOURCES.where(resource.c.id > after, resource.c.versions > longer_than)
-
-        def work(connection: Connection) -> Sequence[VersionHistory]:
+        with self.database.reading() as connection:
             wanted = sorted(set(resources))
             rows = select_in_chunks(connection, wanted, lambda part: query.where(resource.c.id.in_(part)))
             if sources:
                 rows += connection.execute(query.where(has_source(sources)).limit(limit))
             known = {row.id: row for row in rows}
             return _histories(connection, [known[row] for row in sorted(known)][:limit])
-
-        return self.database.read(work)
 
     def sharing(self, blob_ids: Iterable[int], *, sources: Iterable[int]) -> Sequence[SharedBody]:
         """Return how many versions have these bytes, and the first resource of these sources; nothing for pruned ones."""
@@ -113,15 +110,12 @@ class SqlRetention:
         """Return what is to be remembered of bodies, by id, that each go by a rule, in the order of their ids."""
         return self.database.read(lambda connection: _describe(connection, rules))
 
+    @transaction
     def mark_pruned(
-        self, bodies: Sequence[PrunedBody], *, at: datetime, record: RecordRef, worker: str
+        self, connection: Connection, bodies: Sequence[PrunedBody], *, at: datetime, record: RecordRef, worker: str
     ) -> Mapping[Digest, int]:
         """Mark bodies as pruned, as the tombstone ``record`` says; return the sizes of those that were kept until now."""
-
-        def work(connection: Connection) -> Mapping[Digest, int]:
-            return _mark_pruned(connection, self.database, bodies, at, record, worker)
-
-        return self.database.write(work)
+        return _mark_pruned(connection, self.database, bodies, at, record, worker)
 
 
 def _histories(connection: Connection, rows: Sequence[Any]) -> list[VersionHistory]:

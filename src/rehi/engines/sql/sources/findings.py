@@ -55,12 +55,12 @@ def resources_of(source_ids: Iterable[int]) -> Select[Any]:
 
 def join_source(connection: Connection, pairs: Iterable[tuple[int, int]], at: int) -> None:
     """Enter resources as a source's, if they are not; pairs of a source's and a resource's id."""
-    _JOIN.run_values(connection, [(source_id, row, at, at) for source_id, row in sorted(set(pairs))])
+    _JOIN.run(connection, [(source_id, row, at, at) for source_id, row in sorted(set(pairs))])
 
 
 def enter_links(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     """Enter what documents link to; a resource that its source has already stays as near as it was."""
-    _LINKED.run_values(connection, rows)
+    _LINKED.run(connection, rows)
 
 
 def inherit_sources(connection: Connection, targets: Mapping[int, int | None], at: int) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, Update, select, text, update
+from sqlalchemy import ColumnElement, Connection, Update, select, text, update
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.dialects.dialect import NewUrls
 from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
@@ -19,15 +19,7 @@ from rehi.engines.sql.ledger.problems import keep_problems
 from rehi.engines.sql.outbox.port import delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
 from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
-from rehi.engines.sql.statements.values import (
-    HEAD,
-    from_micros,
-    key_of,
-    maybe_from_micros,
-    storable,
-    tail_of,
-    to_micros,
-)
+from rehi.engines.sql.statements.values import HEAD, from_micros, key_of, storable, tail_of, to_micros
 from rehi.engines.sql.tables import blob, file, finding, resource
 from rehi.engines.sql.tables import source as table
 from rehi.errors import NotFound
@@ -55,43 +47,40 @@ class SqlSources:
 
     database: Database
 
-    def add_source(self, *, kind: str, name: str, location: str, size: int, worker: str = "", now: datetime) -> Source:
+    @transaction
+    def add_source(
+        self,
+        connection: Connection,
+        *,
+        kind: str,
+        name: str,
+        location: str,
+        size: int,
+        worker: str = "",
+        now: datetime,
+    ) -> Source:
         """Enter a source; the same location and name give the same source again."""
         key = key_of("" if location == name else location, name)
-        row = {
-            "key": key,
-            "kind": storable(kind),
-            "name": storable(name),
-            "location": storable(location),
-            "size": size,
-            "worker": storable(worker),
-            "added_at": to_micros(now),
-            "state": SourceState.WAITING.value,
-        }
+        texts = storable(kind), storable(name), storable(location)
+        row = (key, *texts, size, storable(worker), to_micros(now), SourceState.WAITING.value)
+        _ENTER.run(connection, [row])
+        return _load(connection, table.c.key == key, name)
 
-        def work(connection: Connection) -> Source:
-            _ENTER.run(connection, [row])
-            return _one(connection, _SOURCES.where(table.c.key == key))
-
-        return self.database.write(work)
-
-    def start_source(self, source_id: int, *, anew: bool = False, now: datetime) -> Source:
+    @transaction
+    def start_source(self, connection: Connection, source_id: int, *, anew: bool = False, now: datetime) -> Source:
         """Put a source's discovery into the outbox, unless it is done; ``anew`` also then, from its beginning."""
-
-        def work(connection: Connection) -> Source:
-            source = _load(connection, source_id)
-            if source.state is SourceState.DONE and not anew:
-                return source
-            values: dict[str, Any] = {"state": SourceState.READING.value}
-            if anew or source.state is not SourceState.READING:
-                values |= {"began_at": to_micros(now), "awaits": None}
-            if anew:
-                values |= {"cursor": None, "share": 0.0}
-            connection.execute(_change(source_id, **values))
-            put_owned_work(connection, DISCOVER, [(source_id, storable(source.worker))])
-            return _load(connection, source_id)
-
-        return self.database.write(work)
+        this = table.c.id == source_id
+        source = _load(connection, this, source_id)
+        if source.state is SourceState.DONE and not anew:
+            return source
+        values: dict[str, Any] = {"state": SourceState.READING.value}
+        if anew or source.state is not SourceState.READING:
+            values |= {"began_at": to_micros(now), "awaits": None}
+        if anew:
+            values |= {"cursor": None, "share": 0.0}
+        connection.execute(_change(source_id, **values))
+        put_owned_work(connection, DISCOVER, [(source_id, storable(source.worker))])
+        return _load(connection, this, source_id)
 
     def take_in(
         self,
@@ -110,7 +99,8 @@ class SqlSources:
         def work(connection: Connection) -> int:
             hosts.clear()  # what an attempt that was rolled back had made
             new = self._enter(connection, source, findings, to_micros(now), hosts) if findings else 0
-            keep_problems(connection, problems)
+            if problems:
+                keep_problems(connection, problems)
             connection.execute(_change(source.id, cursor=cursor, share=float(share)))
             additions = Additions()
             for what, n in counts.items():
@@ -186,25 +176,29 @@ class SqlSources:
             values["awaits"] = None
         self.database.write(lambda connection: connection.execute(_change(source_id, **values)))
 
+    @transaction
     def suspend(
-        self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
+        self,
+        connection: Connection,
+        source: Source,
+        url: str,
+        claims: Sequence[Claim],
+        *,
+        since: datetime,
+        at_once: bool = True,
+        now: datetime,
     ) -> None:
         """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done."""
-        at = to_micros(now)
-
-        def work(connection: Connection) -> None:
-            additions = Additions()
-            there = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
-            row = there.ids[url]
-            join_source(connection, [(source.id, row)], at)
-            asked_at = to_micros(since)
-            if at_once:
-                make_resource_due(connection, row, at, unless_visited=asked_at)
-            connection.execute(_change(source.id, awaits=row, asked_at=asked_at))
-            delete_work(connection, [work_id for claim in claims for work_id in claim.ids])
-            additions.write(connection, self.database)
-
-        self.database.write(work)
+        at, asked_at = to_micros(now), to_micros(since)
+        additions = Additions()
+        there = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
+        row = there.ids[url]
+        join_source(connection, [(source.id, row)], at)
+        if at_once:
+            make_resource_due(connection, row, at, unless_visited=asked_at)
+        connection.execute(_change(source.id, awaits=row, asked_at=asked_at))
+        delete_work(connection, [work_id for claim in claims for work_id in claim.ids])
+        additions.write(connection, self.database)
 
     def wake_sources(self) -> int:
         """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
@@ -223,24 +217,22 @@ class SqlSources:
 
     def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
         """Say when the source's resources are to be visited again, and how much they matter; NotFound if there is none."""
-        self._set(source_id, policy=storable(policy), weight=weight)
+        self._set(source_id, {"policy": storable(policy), "weight": weight})
 
     def set_follow(self, source_id: int, follow: str) -> None:
         """Say which links of the source's documents become resources, those that were read before too."""
-        self._set(source_id, follow=storable(follow))
+        self._set(source_id, {"follow": storable(follow)})
 
-    def _set(self, source_id: int, **values: Any) -> None:
-        def work(connection: Connection) -> None:
-            if not connection.execute(_change(source_id, **values)).rowcount:
-                raise NotFound(f"there is no source {source_id}")
-            if values.get("follow"):
-                follow_all(connection, source_id)
-
-        self.database.write(work)
+    @transaction
+    def _set(self, connection: Connection, source_id: int, values: Mapping[str, Any]) -> None:
+        if not connection.execute(_change(source_id, **values)).rowcount:
+            raise NotFound(f"there is no source {source_id}")
+        if values.get("follow"):
+            follow_all(connection, source_id)
 
     def source(self, source_id: int) -> Source:
         """One source; NotFound if there is none."""
-        return self.database.read(lambda connection: _load(connection, source_id))
+        return self.database.read(lambda connection: _load(connection, table.c.id == source_id, source_id))
 
     def sources(self) -> Sequence[Source]:
         """All sources, the newest first."""
@@ -293,14 +285,10 @@ def _change(source_id: int, **values: Any) -> Update:
     return update(table).where(table.c.id == source_id).values(**values)
 
 
-def _load(connection: Connection, source_id: int) -> Source:
-    return _one(connection, _SOURCES.where(table.c.id == source_id), f"there is no source {source_id}")
-
-
-def _one(connection: Connection, query: Select[Any], missing: str = "") -> Source:
-    row = connection.execute(query).one_or_none()
+def _load(connection: Connection, which: ColumnElement[bool], name: int | str) -> Source:
+    row = connection.execute(_SOURCES.where(which)).one_or_none()
     if row is None:
-        raise NotFound(missing)
+        raise NotFound(f"there is no source {name}")
     return _to_source(row, counts_of(connection, [row.id])[row.id])
 
 
@@ -316,7 +304,7 @@ def _to_source(row: Any, counts: Mapping[str, float]) -> Source:
         cursor=bytes(row.cursor or b""),
         share=row.share,
         worker=row.worker,
-        began_at=maybe_from_micros(row.began_at),
+        began_at=from_micros(row.began_at),
         awaits=row.awaited or "",
         policy=row.policy,
         weight=row.weight,

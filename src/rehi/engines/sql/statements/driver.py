@@ -1,4 +1,4 @@
-"""Statements written once and run for many rows through the driver: SelectMany, Upsert, BulkUpdate, BulkDelete.
+"""Statements written once and run for many rows through the driver: SelectMany, Upsert, BulkUpdate and their kin.
 
 SQLite and PostgreSQL understand almost the same words. PostgreSQL gets arrays: one text for any number of rows, which the
 driver need not parse nor the server plan again. SQLAlchemy spends some 50 µs on each statement and 1 µs on each value that
@@ -11,11 +11,11 @@ import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from operator import itemgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, Connection, Table
 
+from rehi.engines.sql.statements.values import HEAD, INDEXED_URL, tail_of
 from rehi.engines.sql.tables.columns import kind_of
 
 R = TypeVar("R")
@@ -105,6 +105,20 @@ class SelectMany:
         return rows
 
 
+class SelectByUrl:
+    """SELECT … WHERE a resource has one of some URLs, in the order of ids; each database asks by its index of URLs."""
+
+    def __init__(self, start: str, *, lock: str = "") -> None:
+        self._by_url = SelectMany(start, "resource.url", "text", order="resource.id")
+        self._by_index = SelectMany(start, INDEXED_URL, "text", order="resource.id", lock=lock)
+
+    def run(self, connection: Connection, urls: Iterable[str]) -> list[Any]:
+        """Return the rows of these URLs."""
+        if connection.dialect.name == "sqlite":
+            return self._by_url.run(connection, urls)
+        return self._by_index.run(connection, [url[:HEAD] + tail_of(url) for url in urls])
+
+
 class Upsert:
     """INSERT for a table's columns; where ``unique`` ones are there already, ``change`` says how, ``new`` being the row."""
 
@@ -119,7 +133,6 @@ class Upsert:
     ) -> None:
         names = ", ".join(f'"{name}"' for name in columns)
         self._start = f"INSERT INTO {table.name} ({names})"
-        self._columns = tuple(columns)
         self._one = f"({', '.join('?' * len(columns))})"
         self._end = f" ON CONFLICT ({', '.join(unique)}) DO " if unique else ""
         if unique and change:
@@ -132,33 +145,22 @@ class Upsert:
         arrays = ", ".join(f"%s::{kind}[]" for kind in self._kinds)
         self._from_arrays = f"{self._start} SELECT * FROM unnest({arrays}){self._end}{self._returning}"  # noqa: S608
 
-    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Enter rows, no two of them the same by ``unique``; the columns that were asked to be returned."""
-        if len(self._columns) == 1:
-            return self.run_values(connection, [(row[self._columns[0]],) for row in rows])
-        return self.run_values(connection, list(map(itemgetter(*self._columns), rows)))
-
-    def run_values(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Enter rows that are tuples of values in the order of the columns."""
-        if connection.dialect.name == "sqlite":
-            return self._run_on_sqlite(connection, rows)
-        returned: list[Any] = []
-        for part in chunks(rows, _ROWS):
-            if self._returning:
-                returned += fetch_all(connection, self._from_arrays, arrays_of(part, self._kinds))
-            else:
-                execute(connection, self._from_arrays, arrays_of(part, self._kinds))
-        return returned
-
-    def _run_on_sqlite(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-        if not self._returning:
+    def run(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Enter rows, values in the order of the columns, no two the same by ``unique``; what was asked to be returned."""
+        on_sqlite = connection.dialect.name == "sqlite"
+        if on_sqlite and not self._returning:
             if rows:
                 execute_many(connection, f"{self._start} VALUES {self._one}{self._end}", rows)
             return []
         returned: list[Any] = []
         for part in chunks(rows, _ROWS):
-            sql = f"{self._start} VALUES {', '.join([self._one] * len(part))}{self._end}{self._returning}"
-            returned += fetch_all(connection, sql, tuple(chain.from_iterable(part)), name=self._from_arrays)
+            if on_sqlite:
+                sql = f"{self._start} VALUES {', '.join([self._one] * len(part))}{self._end}{self._returning}"
+                returned += fetch_all(connection, sql, tuple(chain.from_iterable(part)), name=self._from_arrays)
+            elif self._returning:
+                returned += fetch_all(connection, self._from_arrays, arrays_of(part, self._kinds))
+            else:
+                execute(connection, self._from_arrays, arrays_of(part, self._kinds))
         return returned
 
 

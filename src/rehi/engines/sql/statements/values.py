@@ -8,19 +8,19 @@ from __future__ import annotations
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from typing import overload
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NEVER_YEAR = 9999  # datetime.max stands for "never"
 
 
-def to_micros(moment: datetime) -> int:
-    """Return a moment as a whole number; exact, which a float of seconds is not."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def maybe_to_micros(moment: datetime | None) -> int | None:
-    """Return a moment as a whole number, if there is one."""
+@overload
+def to_micros(moment: datetime) -> int: ...
+@overload
+def to_micros(moment: datetime | None) -> int | None: ...
+def to_micros(moment: datetime | None) -> int | None:
+    """Return a moment, if there is one, as a whole number; exact, which a float of seconds is not."""
     return None if moment is None else (moment - _EPOCH) // _MICROSECOND
 
 
@@ -29,23 +29,18 @@ def to_due(moment: datetime) -> int | None:
     return None if moment.year >= _NEVER_YEAR else to_micros(moment)
 
 
-def from_micros(micros: int) -> datetime:
-    """Return the moment that a whole number is."""
-    return _EPOCH + timedelta(microseconds=micros)
-
-
-def maybe_from_micros(micros: int | None) -> datetime | None:
+@overload
+def from_micros(micros: int) -> datetime: ...
+@overload
+def from_micros(micros: int | None) -> datetime | None: ...
+def from_micros(micros: int | None) -> datetime | None:
     """Return the moment that a whole number is, if there is one."""
-    return None if micros is None else from_micros(micros)
-
-
-def span(seconds: float) -> int:
-    """Return a length of time in microseconds."""
-    return round(seconds * 1_000_000)
+    return None if micros is None else _EPOCH + timedelta(microseconds=micros)
 
 
 # PostgreSQL refuses index entries over 2,704 bytes; URLs are ASCII, so a head of 600 characters is safe.
 HEAD = 600
+INDEXED_URL = f"(left(resource.url, {HEAD}) || resource.tail)"  # PostgreSQL's index of URLs
 FOLDED = 200  # characters, at most 800 bytes
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.outbox.port import READ
 from rehi.engines.sql.statements.driver import Upsert, newest
-from rehi.engines.sql.statements.values import from_micros, maybe_from_micros, storable, to_micros
+from rehi.engines.sql.statements.values import from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, outbox, ownership, update_round, update_share
 from rehi.engines.sql.tables import worker as table
 from rehi.errors import NotFound
@@ -43,9 +43,9 @@ class SqlWorkers:
         row = (
             storable(worker.name), storable(worker.machine), worker.process, worker.version, storable(worker.address),
             storable(worker.archive), storable(worker.graph), to_micros(worker.started_at), to_micros(worker.seen_at),
-            None if worker.ended_at is None else to_micros(worker.ended_at),
+            to_micros(worker.ended_at),
         )  # fmt: skip
-        self.database.write(lambda connection: _SIGN.run_values(connection, [row]), lasting=False)
+        self.database.write(lambda connection: _SIGN.run(connection, [row]), lasting=False)
 
     def workers(self, *, now: datetime) -> Sequence[Worker]:
         """Return all workers, with what each holds, the one seen last first."""
@@ -54,8 +54,7 @@ class SqlWorkers:
         claimed = select(outbox.c.worker, outbox.c.kind, func.count().label("n")).where(outbox.c.claimed_until > at)
         claimed = claimed.where(outbox.c.worker.is_not(None)).group_by(outbox.c.worker, outbox.c.kind)
         owned = select(outbox.c.owner, func.count().label("n")).where(outbox.c.kind == READ, outbox.c.owner != "")
-
-        def work(connection: Connection) -> Sequence[Worker]:
+        with self.database.reading() as connection:
             hosts = {row.worker: row.n for row in connection.execute(leased)}
             waiting = {row.owner: row.n for row in connection.execute(owned.group_by(outbox.c.owner))}
             claims: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -68,34 +67,27 @@ class SqlWorkers:
                 for row in rows
             ]
 
-        return self.database.read(work)
-
-    def own_graph(self, worker: str, *, uri: str, now: datetime, take: bool = False) -> str:
+    @transaction
+    def own_graph(self, connection: Connection, worker: str, *, uri: str, now: datetime, take: bool = False) -> str:
         """Return the worker that owns the embedded graph: this one if none did before, or if it is to take it."""
+        (_TAKE if take else _OWN).run(connection, [(GRAPH, storable(worker), storable(uri), to_micros(now))])
+        owner = select(ownership.c.worker).where(ownership.c.what == GRAPH)
+        return str(connection.execute(owner).scalar_one())
 
-        def work(connection: Connection) -> str:
-            (_TAKE if take else _OWN).run_values(connection, [(GRAPH, storable(worker), storable(uri), to_micros(now))])
-            owner = select(ownership.c.worker).where(ownership.c.what == GRAPH)
-            return str(connection.execute(owner).scalar_one())
-
-        return self.database.write(work)
-
-    def begin_update(self, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
+    @transaction
+    def begin_update(self, connection: Connection, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
         """Open a row, and return it; those that this worker left open are closed as stopped."""
         who, at = storable(worker), to_micros(now)
         left = update(update_round).where(update_round.c.worker == who, update_round.c.state == _RUNNING)
         row = {"kind": kind.value, "state": _RUNNING, "worker": who, "started_at": at, "due": due}
-        entered = insert(update_round).values(row).returning(update_round.c.id)
+        connection.execute(left.values(state=UpdateState.STOPPED.value, ended_at=at))
+        update_id = connection.execute(insert(update_round).values(row).returning(update_round.c.id)).scalar_one()
+        return _find(connection, select(update_round).where(update_round.c.id == update_id))[0]
 
-        def work(connection: Connection) -> Update:
-            connection.execute(left.values(state=UpdateState.STOPPED.value, ended_at=at))
-            update_id = connection.execute(entered).scalar_one()
-            return _find(connection, select(update_round).where(update_round.c.id == update_id))[0]
-
-        return self.database.write(work)
-
+    @transaction
     def change_update(
         self,
+        connection: Connection,
         update_id: int,
         *,
         worker: str = "",
@@ -105,18 +97,14 @@ class SqlWorkers:
     ) -> None:
         """Add time that a worker has spent by stage, and close the row with a state, if one is given; the first one holds."""
         spent = {f"{_SECONDS}{storable(stage)}": n for stage, n in (seconds or {}).items()}
+        add_to_share(connection, update_id, worker, spent)
+        if state is None:
+            return
         closed = update(update_round).where(update_round.c.id == update_id, update_round.c.state == _RUNNING)
+        ended = connection.execute(closed.values(state=state.value, ended_at=to_micros(now))).rowcount
         known = select(update_round.c.id).where(update_round.c.id == update_id)
-
-        def work(connection: Connection) -> None:
-            add_to_share(connection, update_id, worker, spent)
-            if state is None:
-                return
-            ended = connection.execute(closed.values(state=state.value, ended_at=to_micros(now))).rowcount
-            if not ended and connection.execute(known).first() is None:
-                raise NotFound(f"there is no update {update_id}")
-
-        self.database.write(work)
+        if not ended and connection.execute(known).first() is None:
+            raise NotFound(f"there is no update {update_id}")
 
     def updates(self, page: Page, *, running: bool = False) -> tuple[Sequence[Update], int]:
         """Return updates, all or those that run, the newest first, and how many there are in all."""
@@ -138,7 +126,7 @@ def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_
         graph=row.graph,
         started_at=from_micros(row.started_at),
         seen_at=from_micros(row.seen_at),
-        ended_at=maybe_from_micros(row.ended_at),
+        ended_at=from_micros(row.ended_at),
         owns_graph=owns_graph,
         hosts=hosts,
         claims=claims,
@@ -149,8 +137,7 @@ def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_
 def add_to_share(connection: Connection, update_id: int, worker: str, numbers: Mapping[str, float]) -> None:
     """Add to what a worker did for an update."""
     who = storable(worker)
-    rows = [{"update_id": update_id, "worker": who, "what": what, "n": float(n)} for what, n in sorted(numbers.items())]
-    _ADD.run(connection, rows)
+    _ADD.run(connection, [(update_id, who, what, float(n)) for what, n in sorted(numbers.items())])
 
 
 def _find(connection: Connection, query: Any) -> list[Update]:
@@ -171,7 +158,7 @@ def _to_update(row: Any, shares: Sequence[Any]) -> Update:
         kind=UpdateKind(row.kind),
         state=UpdateState(row.state),
         started_at=from_micros(row.started_at),
-        ended_at=maybe_from_micros(row.ended_at),
+        ended_at=from_micros(row.ended_at),
         due=row.due,
         workers=len({share.worker for share in shares if share.n}),
         counts={what: int(sums[what]) for what in COUNTS},

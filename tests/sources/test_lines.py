@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from rehi.errors import SourceError
-from rehi.sources.line import MAX_LINE
-from rehi.sources.opening import open_lines
+from rehi.sources.lines import MAX_LINE, open_lines
 
 LINES = [f"line {number} {'x' * (number % 97)}".encode() for number in range(50_000)]
 
@@ -67,10 +66,11 @@ def test_a_damaged_gzipped_file_says_so(tmp_path: Path) -> None:
         contents(file)
     file.write_bytes(gzip.compress(b"a\nb\n") + b"and then this")
     with open_lines(file) as lines:
-        assert next(lines) == b"a"
-        assert next(lines) == b"b"
+        one_by_one = iter(lines)
+        assert next(one_by_one) == b"a"
+        assert next(one_by_one) == b"b"
         with pytest.raises(SourceError, match="is damaged"):
-            next(lines)
+            next(one_by_one)
 
 
 def test_progress_is_counted_in_bytes_of_the_file(tmp_path: Path) -> None:
@@ -78,9 +78,10 @@ def test_progress_is_counted_in_bytes_of_the_file(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(os.urandom(3_000_000).hex().encode().replace(b"0", b"\n")))
     with open_lines(file) as lines:
         assert (lines.bytes_read, lines.size) == (0, file.stat().st_size)
-        next(lines)
+        one_by_one = iter(lines)
+        next(one_by_one)
         assert 0 < lines.bytes_read < lines.size
-        assert sum(1 for _ in lines)
+        assert sum(1 for _ in one_by_one)
         assert lines.bytes_read == lines.size
 
 
