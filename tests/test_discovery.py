@@ -215,3 +215,18 @@ def test_links_are_followed_by_rule_as_far_as_it_reaches(tmp_path: Path) -> None
         order_follow(house, source.id, "")
         harvest(house)
         assert len(site.pages) == 4
+
+
+def test_links_are_followed_where_the_text_lies_elsewhere_but_the_page_does_not(tmp_path: Path) -> None:
+    def page(path: str) -> Reply:
+        return 200, HTML, b'<html><body><p>Leht on siin.</p><a href="/edasi">on</a></body></html>'
+
+    with on_site(tmp_path, page) as (house, site):
+        source = add(house, "http://a.test/0")
+        harvest(house)
+        for file in (house.settings.data / "derived").rglob("*"):
+            if file.is_file():
+                file.unlink()
+        order_follow(house, source.id, "same host, depth 1")
+        harvest(house)
+        assert site.pages == ["/0", "/edasi"]

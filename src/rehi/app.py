@@ -250,6 +250,7 @@ class House:
                 graph_owner=owner,
                 executor=executor,
                 spool=self.spool,
+                reading_of=self.reading,
                 open_archive=self.archive_opener,
                 discovery=self.discovery,
             )

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from rehi.errors import ArchiveError, NotFound
-from rehi.extract import locate
+from rehi.errors import ArchiveError, LiesElsewhere, NotFound, ReadError
 from rehi.model.source import Finding
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Step
@@ -24,6 +23,8 @@ Rules = Mapping[int, Sequence[tuple[int, str, int]]]  # by resource: source, rul
 class Links(Step):
     """The share of the outbox that is about links."""
 
+    _said = False  # that some are left to another worker
+
     def follow(self) -> bool:
         """Enter what documents that were read link to; whether the catalogue has changed."""
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
@@ -34,17 +35,26 @@ class Links(Step):
         if not claims:
             self._look_at = now + timedelta(seconds=DRY_SECONDS)
             return False
-        for source_id, origins in self._choose(claims).items():
+        left: set[int] = set()
+        for source_id, origins in self._choose(claims, left).items():
             self._progress.counts["followed"] += catalogue.follow_links(origins, source_id=source_id, now=now)
-        catalogue.finish(claims)  # whoever is killed before this enters the same links again
+        # Whoever is killed before this enters the same links again; what is left alone another worker takes when it may.
+        catalogue.finish([claim for claim in claims if claim.subject not in left])
         return True
 
-    def _choose(self, claims: Sequence[Claim]) -> dict[int, dict[int, list[Finding]]]:
-        """Return the links that are followed, by source and by the document that has them."""
+    def _choose(self, claims: Sequence[Claim], left: set[int]) -> dict[int, dict[int, list[Finding]]]:
+        """Return the links that are followed, by source and by the document that has them; note those that lie elsewhere."""
         chosen: defaultdict[int, dict[int, list[Finding]]] = defaultdict(dict)
         rules: Rules = self._rooms.catalogue.followed([claim.subject for claim in claims])
         for resource_id, ruled in rules.items():
-            url, links = self._links_of(resource_id)
+            try:
+                url, links = self._links_of(resource_id)
+            except LiesElsewhere as error:
+                left.add(resource_id)
+                if not self._said:
+                    self._said = True
+                    _log.warning("links are left to another worker: %s", error)
+                continue
             for source_id, rule, depth in ruled:
                 if findings := choose_links(parse_follow(rule), url, links, depth=depth):
                     chosen[source_id][resource_id] = findings
@@ -56,10 +66,10 @@ class Links(Step):
             shown = self._rooms.catalogue.shown_reading(resource_id)
             if shown.facts.derived is None:
                 return "", ()
-            document = self._rooms.derived.read(shown.facts.derived).document
+            document = self._rooms.reading_of(resource_id).document
         except NotFound:  # it shows nothing any more
             return "", ()
-        except ArchiveError as error:
+        except (ArchiveError, ReadError) as error:
             _log.warning("the links of document %d are not followed: %s", resource_id, error)
             return "", ()
-        return shown.task.url, locate(document, shown.task.url).links
+        return shown.task.url, document.links

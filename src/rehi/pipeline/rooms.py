@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rehi.archive import Archive, DerivedFiles
+from rehi.model.document import Reading
 from rehi.ports import Catalogue, Executor, Graph
 from rehi.settings import Settings
 
@@ -37,6 +38,7 @@ class Rooms:
     graph_owner: str  # the other worker that alone writes the graph; empty if this one does
     executor: Executor
     open_archive: Callable[[], Archive]  # for other processes; pickles
+    reading_of: Callable[[int], Reading]  # what a document shows, made again from the archive if its text is not here
     spool: Path  # for bodies that are too large for memory
     discovery: Discovery
 
