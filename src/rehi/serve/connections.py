@@ -32,8 +32,8 @@ class Connections:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._waiting: OrderedDict[Connection, float] = OrderedDict()  # since when
-        self._busy: dict[Connection, None] = {}
+        self._waiting: OrderedDict[LimitedConnection, float] = OrderedDict()  # since when
+        self._busy: dict[LimitedConnection, None] = {}
         self._by_address: Counter[str] = Counter()
         self._sweeping: asyncio.TimerHandle | None = None
         self.dropped = 0
@@ -41,7 +41,7 @@ class Connections:
     def __len__(self) -> int:
         return len(self._waiting) + len(self._busy)
 
-    def admit(self, connection: Connection) -> bool:
+    def admit(self, connection: LimitedConnection) -> bool:
         """Take a new connection in, if need be in the place of one that waits; False if there is no such place."""
         address = connection.address
         if self._by_address[address] >= self._limits.by_address and not self._give_up(address):
@@ -54,18 +54,18 @@ class Connections:
             self._sweeping = connection.loop.call_later(_SWEEP_SECONDS, self._sweep, connection.loop)
         return True
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: LimitedConnection) -> None:
         """Forget a connection that has ended."""
         if self._waiting.pop(connection, None) is None and self._busy.pop(connection, connection) is connection:
             return  # it was never admitted, or given up before
         self._forget_address(connection.address)
 
-    def begin(self, connection: Connection) -> None:
+    def begin(self, connection: LimitedConnection) -> None:
         """A connection's request has come: it is not given up any more while it moves."""
         if self._waiting.pop(connection, None) is not None:
             self._busy[connection] = None
 
-    def wait(self, connection: Connection) -> None:
+    def wait(self, connection: LimitedConnection) -> None:
         """A connection has been answered, and waits for its next request."""
         if self._busy.pop(connection, connection) is None:
             self._waiting[connection] = connection.loop.time()
@@ -78,7 +78,7 @@ class Connections:
                 return True
         return False
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: LimitedConnection) -> None:
         self.leave(connection)
         connection.transport.abort()
         self.dropped += 1
@@ -102,7 +102,7 @@ class Connections:
             del self._by_address[address]
 
 
-class Connection(H11Protocol):
+class LimitedConnection(H11Protocol):
     """One connection, which tells the others' register what it does."""
 
     register: Connections  # set by bind_protocol
@@ -164,6 +164,6 @@ class Connection(H11Protocol):
         return now - self._moved > STALL_SECONDS
 
 
-def bind_protocol(limits: ConnectionLimits) -> type[Connection]:
+def bind_protocol(limits: ConnectionLimits) -> type[LimitedConnection]:
     """Return the protocol class of one server, whose connections share a register."""
-    return type("LimitedConnection", (Connection,), {"register": Connections(limits)})
+    return type("BoundConnection", (LimitedConnection,), {"register": Connections(limits)})
