@@ -120,3 +120,14 @@ def test_nobody_can_try_many_tokens(tmp_path: Path) -> None:
         statuses = [ask("/login", body=b"token=wrong").status for _ in range(11)]
         assert statuses == [401] * 10 + [429]
         assert ask("/login", body=f"token={TOKEN}".encode()).status == 429
+
+
+@pytest.mark.parametrize(
+    "name", ["語" * 120 + ".log", "õ" * 1_500 + ".log", "/" * 900, "..", "a\u0000b.log", "\u202egol.a.log"]
+)
+def test_whatever_an_upload_is_called_it_is_taken_or_refused_with_a_sentence(local: str, name: str) -> None:
+    head = f'--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    body = head.encode() + b"http://a.example/\r\n--x--\r\n"
+    answer = ask_at(local)("/api/sources", body=body, content_type="multipart/form-data; boundary=x")
+    assert answer.status in (200, 201, 202, 400, 409, 422)
+    assert answer.json.get("detail") != ""

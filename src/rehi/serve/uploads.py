@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, BinaryIO
 
 from pydantic import Field
@@ -25,6 +24,7 @@ from rehi.serve.rendering import house_of
 from rehi.serve.request_parameters import read_json, refuse_unknown
 
 FIELDS = ("file", "start")
+LONGEST_NAME = 200  # bytes; file systems take 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,8 @@ async def _receive(request: Request) -> Source:
 
 
 def _store(house: House, given: str, body: BinaryIO) -> Source:
-    name = re.sub(r"[^\w. -]+", "-", Path(given.replace("\\", "/")).name).strip(". ")[-120:] or "upload.log"
+    name = re.sub(r"[^\w. -]+", "-", given.replace("\\", "/").rpartition("/")[2])
+    name = name.encode()[-LONGEST_NAME:].decode(errors="ignore").strip(". ") or "upload.log"
     path = sources.upload_folder(house) / name
     if path.exists():
         raise HTTPException(409, f"there is a source called {name} already; rename the file to add it again")
