@@ -16,6 +16,8 @@ from rehi.errors import SettingsError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
+_PASSWORD = re.compile(r"(://[^/?#@:\s]*:)[^/?#\s]*@")
+_SECRET_IN_QUERY = re.compile(r"([?&;](?:password|passfile|sslpassword|secret|token|key)=)[^&;#\s]*", re.IGNORECASE)
 
 
 class HostSettings(BaseModel):
@@ -298,6 +300,15 @@ def describe_settings(settings: BaseModel, *, prefix: str = "") -> list[SettingR
             continue
         if isinstance(value, list) and any(isinstance(item, HostSettings) for item in value):
             value = [item.shown for item in value]
-        shown = value if field.repr else ("(set)" if value else "")
+        shown = _without_secrets(value) if field.repr else ("(set)" if value else "")
         rows.append(SettingRow(f"{prefix}{name}", shown, field.default, field.description or ""))
     return rows
+
+
+def _without_secrets(value: object) -> object:
+    """Return a value in which the passwords of addresses are not shown."""
+    if isinstance(value, str):
+        return _SECRET_IN_QUERY.sub(r"\1***", _PASSWORD.sub(r"\1***@", value))
+    if isinstance(value, list):
+        return [_without_secrets(item) for item in value]
+    return value
