@@ -7,7 +7,9 @@ import http.client
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -22,6 +24,7 @@ from rehi.testing.waiting import PATIENCE
 from tests.conftest import Harvested
 from tests.serve.conftest import Ask
 
+T = TypeVar("T")
 BOMB = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 LOOK_UP = "SELECT * { ?s a ?type } LIMIT 5"
 
@@ -32,6 +35,12 @@ def hasty(harvested: Harvested) -> Iterator[str]:
     settings = harvested.settings.model_copy(update={"query": QuerySettings(timeout=3)})
     with House(settings) as house, running(house, Service(house), port=0) as address:
         yield address
+
+
+def _run(asked: Coroutine[Any, Any, T]) -> T:
+    """Run in a thread of its own: in this one Playwright may have a loop."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, asked).result()
 
 
 def test_clients_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +57,7 @@ def test_clients_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         first.set()
         await asyncio.gather(*asked)
 
-    asyncio.run(ask_all())
+    _run(ask_all())
     assert order == ["greedy", "modest", "greedy", "modest", "greedy", "greedy", "greedy"]
 
 
@@ -68,7 +77,7 @@ def test_who_waits_for_too_much_is_told_so_and_others_are_not(monkeypatch: pytes
             statuses.append(answer.status_code if isinstance(answer, HTTPException) else 200)
         return statuses
 
-    assert asyncio.run(ask_all()) == [200] * 4 + [429] * 2 + [200] * 3 + [503] * 2
+    assert _run(ask_all()) == [200] * 4 + [429] * 2 + [200] * 3 + [503] * 2
 
 
 def test_who_has_gone_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +96,7 @@ def test_who_has_gone_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
         await running
         return await queries.run("b", lambda: "answered")
 
-    assert asyncio.run(ask_all()) == "answered"
+    assert _run(ask_all()) == "answered"
 
 
 class _User(threading.Thread):
