@@ -25,7 +25,7 @@ from pathlib import Path
 from bench.archive_histories import MEGABYTES, History, corpora_folder, generated_histories, real_histories
 from bench.archive_ways import ContentChunks, FixedChunks, Git, Ours, Version, Way, ZstdPerVersion
 from bench.result import Measure, Options, Result, name_missed
-from rehi.app import hold_memory
+from rehi.process import hold_memory
 
 OURS, ZSTD, FIXED, CONTENT, GIT = (
     "ours",

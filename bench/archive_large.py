@@ -40,11 +40,11 @@ def _pieces(megabytes: int, number: int) -> Iterator[bytes]:
 
 def keep(folder: Path, megabytes: int) -> dict[str, float]:
     """Keep both versions as the pipeline does: the body is a file, its digest is known."""
-    from rehi.app import hold_memory
     from rehi.archive import Archive
     from rehi.engines.folder import FolderShelf
     from rehi.model.version import Digest, RecordRef
     from rehi.model.visit import Answer, Visit
+    from rehi.process import hold_memory
 
     hold_memory()
     shelf = FolderShelf(folder / "archive")

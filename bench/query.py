@@ -163,7 +163,7 @@ def _pyoxigraph(everything: list[GraphChange], folder: Path) -> Ask:
     )
 
     def ask(text: str) -> int:
-        rows = store.query(prepare_query(text), use_default_graph_as_union=True)
+        rows = store.query(prepare_query(text).text, use_default_graph_as_union=True)
         assert isinstance(rows, QuerySolutions)
         return sum(1 for _ in rows)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from rehi.testing.waiting import PATIENCE
 from rehi.testing.world.charsets import UTF8
 from rehi.testing.world.draw import Draw
 from rehi.testing.world.names import Population
@@ -104,14 +105,19 @@ def write_files(root: Path, count: int) -> tuple[str, ...]:
 def serve(root: Path, paths: Sequence[str], *, hosts: int, own_server: bool = False) -> Iterator[Site]:
     """Serve the files until the end."""
     nginx = None if own_server else shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
-    port = _free_port()
+    # All loopback addresses at once. Our own server is handed the socket: a port that is free now may not be in a moment.
+    listener = socket.create_server(("0.0.0.0", 0), backlog=4096)  # noqa: S104
+    port = int(listener.getsockname()[1])
     if nginx:
+        listener.close()
         config = root.parent / "nginx.conf"
         config.write_text(_NGINX.format(folder=root.parent.resolve(), root=root.resolve(), port=port), encoding="utf-8")
         command = [nginx, "-p", str(root.parent), "-c", str(config.resolve()), "-e", str(root.parent / "error.log")]
     else:
-        command = [sys.executable, "-m", "bench.site", str(root.resolve()), str(port)]
-    with subprocess.Popen(command, cwd=Path(__file__).parents[1]) as process:
+        command = [sys.executable, "-m", "bench.site", str(root.resolve()), str(listener.fileno())]
+    handed = () if nginx else (listener.fileno(),)
+    with subprocess.Popen(command, cwd=Path(__file__).parents[1], pass_fds=handed) as process:
+        listener.close()
         try:
             _await(port)
             yield Site(
@@ -138,14 +144,8 @@ def _write(root: Path, path: str, content: bytes) -> None:
     file.chmod(0o644)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _await(port: int) -> None:
-    deadline = monotonic() + 20
+    deadline = monotonic() + PATIENCE
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -185,18 +185,13 @@ def _render(root: Path, path: bytes) -> bytes:
     return head.encode() + body
 
 
-async def _answer(root: Path, port: int) -> None:
+async def _answer(root: Path, listener: socket.socket) -> None:
     small = [file for file in root.rglob("*") if file.is_file() and file.stat().st_size < 100_000]
     paths = [f"/{file.relative_to(root)}".encode() for file in small]
     ready = {path: _render(root, path) for path in paths}
-    server = await asyncio.get_running_loop().create_server(
-        lambda: _Answers(root, ready),
-        "0.0.0.0",  # noqa: S104 - all loopback addresses at once, for as long as the benchmark runs
-        port,
-        backlog=4096,
-    )
+    server = await asyncio.get_running_loop().create_server(lambda: _Answers(root, ready), sock=listener, backlog=4096)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(_answer(Path(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(_answer(Path(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import ParamSpec, TypeVar
 
+from rehi.ports import Executor
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -14,6 +16,8 @@ class OwnProcess:
     """Port ``Executor`` without processes and without guards."""
 
     workers = 1
+    restarts = 0
+    trouble = ""
 
     def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Do the work now; the future is done when it is returned."""
@@ -28,6 +32,6 @@ class OwnProcess:
         """Nothing is running."""
 
 
-def open_executor(uri: str, **_given: object) -> OwnProcess:
+def open_executor(uri: str, **_given: object) -> Executor:
     """Return the executor, whatever is asked for."""
     return OwnProcess()

@@ -61,6 +61,11 @@ class ChangingSite:
             self.said[path].add(f"sha256:{hashlib.sha256(body).hexdigest()}")
             return body
 
+    def remove(self, path: str) -> None:
+        """Have a page no more."""
+        with self._lock:
+            del self._pages[path]
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self

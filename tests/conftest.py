@@ -16,12 +16,30 @@ from rehi.app import House
 from rehi.cli.practice import fetch_settings
 from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
+from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.s3 import S3Server, find_seaweed
 from rehi.testing.world import World, WorldServer
 
 # On a busy machine the making of an example may take long: that says nothing of the code under test.
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("busy")
+
+# The files that take longest, most of it waiting for web servers that are slow on purpose: begun first, so that the processes
+# which run the tests end together. By themselves they would come last, since they hold few tests.
+LONGEST_FIRST = (
+    "test_workers.py",
+    "test_never_lost.py",
+    "test_schemathesis.py",
+    "test_released.py",
+    "test_docs.py",
+    "test_outsiders.py",
+    "test_broken.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of the longest files first; all else stays in order."""
+    items.sort(key=lambda item: LONGEST_FIRST.index(item.path.name) if item.path.name in LONGEST_FIRST else 99)
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +53,18 @@ def s3() -> Iterator[S3Server]:
     with S3Server() as server, pytest.MonkeyPatch.context() as patch:
         for name, value in server.environment.items():
             patch.setenv(name, value)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for one module's tests."""
+    if find_postgres() is None:
+        reason = "there is no PostgreSQL server here"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with PostgresServer() as server:
         yield server
 
 

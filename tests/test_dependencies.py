@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -26,6 +28,34 @@ SECTIONS = {
 SHIPPED_FOR_TESTS = "testing"  # the folder that may import what is there for development
 LATER = {"compression"}  # modules of the standard library from 3.14 on
 PARTS = {"pydantic-core": "pydantic"}  # packages of which another demands an exact version
+
+
+def licences() -> ModuleType:
+    """The command behind ``make licences``."""
+    spec = importlib.util.spec_from_file_location("licences", ROOT / "docs" / "licences.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_licences_of_all_that_is_installed_with_rehi_were_looked_at() -> None:
+    assert list(licences().report()) == []
+
+
+@pytest.mark.parametrize(
+    "says",
+    ["GPL-3.0-only", "GNU Affero General Public License v3", "AGPL-3.0", "LGPL-2.1-only", "", "All rights reserved"],
+)
+def test_a_licence_that_does_not_go_with_ours_is_noticed(says: str) -> None:
+    assert licences().judge("some-package", says).startswith("some-package: ")
+
+
+def test_what_is_allowed_by_name_is_on_the_page() -> None:
+    page = PAGE.read_text(encoding="utf-8").lower()
+    assert [name for name in licences().LESSER if name.removesuffix("-binary") not in page] == []
+    assert "vabamorf" in page
 
 
 def normal(name: str) -> str:

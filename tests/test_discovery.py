@@ -22,8 +22,10 @@ from tests.test_visits import HTML, Reply, Site
 from tests.warcs import members, response
 
 TEXT = {"Content-Type": "text/plain"}
+URIS = {"Content-Type": "text/uri-list"}
 PAGE = b"<html><title>A page</title><p>Tere, maailm! See on leht.</p></html>"
 LIST = b"http://a.test/one\nhttp://a.test/two\nnonsense here\nmailto:x@a.test\n"
+LOG = b"20080331115022123 200 12642 http://a.test/three - - text/html #012 - - -\n"
 SITEMAP = b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://a.test/1</loc></url></urlset>'
 
 
@@ -64,24 +66,28 @@ def answering(**replies: Reply) -> Callable[[str], Reply]:
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "named"),
+    ("declared", "body", "given", "kind", "names"),
     [
-        (LIST, "url-list", ["http://a.test/list.txt", "http://a.test/one", "http://a.test/two"]),
-        (gzip.compress(LIST), "url-list", ["http://a.test/list.txt", "http://a.test/one", "http://a.test/two"]),
-        (
-            b"20080331115022123 200 12642 http://a.test/three - - text/html #012 - - -\n",
-            "crawl-log",
-            ["http://a.test/list.txt", "http://a.test/three"],
-        ),
-        (PAGE, "page", ["http://a.test/list.txt"]),
-        (SITEMAP, "page", ["http://a.test/list.txt"]),
+        (URIS, LIST, "", "url-list", ["one", "two"]),
+        (URIS, gzip.compress(LIST), "", "url-list", ["one", "two"]),
+        (TEXT, LIST, "url-list", "url-list", ["one", "two"]),
+        (TEXT, LOG, "crawl-log", "crawl-log", ["three"]),
+        (TEXT, LIST, "", "page", []),
+        (TEXT, LOG, "", "page", []),
+        (HTML, LIST, "", "page", []),
+        (TEXT, PAGE, "", "page", []),
+        (TEXT, SITEMAP, "", "page", []),
     ],
-    ids=["list", "packed list", "log", "page", "sitemap"],
+    ids=["list", "packed list", "named list", "named log", "text", "log", "HTML that is none", "page", "sitemap"],
 )
-def test_what_lies_at_a_url_is_visited_and_then_read(tmp_path: Path, body: bytes, kind: str, named: list[str]) -> None:
-    with on_site(tmp_path, answering(list=(200, TEXT, body))) as (house, site):
-        source = add(house, "http://a.test/list.txt")
-        assert (source.kind, source.state, site.asked) == ("", SourceState.READING, [])
+def test_what_lies_at_a_url_is_visited_and_read_as_what_its_type_or_a_person_says(
+    tmp_path: Path, declared: dict[str, str], body: bytes, given: str, kind: str, names: list[str]
+) -> None:
+    """Whoever may write at that address must not decide what is visited."""
+    named = ["http://a.test/list.txt", *(f"http://a.test/{name}" for name in names)]
+    with on_site(tmp_path, answering(list=(200, declared, body))) as (house, site):
+        source = add(house, "http://a.test/list.txt", kind=given)
+        assert (source.kind, source.state, site.asked) == (given, SourceState.READING, [])
         harvest(house)
         source = house.catalogue.source(source.id)
         assert (source.kind, source.state, source.awaits, source.share) == (kind, SourceState.DONE, "", 1.0)
@@ -92,7 +98,7 @@ def test_what_lies_at_a_url_is_visited_and_then_read(tmp_path: Path, body: bytes
 
 
 def test_every_line_of_a_list_at_a_url_is_accounted_for(tmp_path: Path) -> None:
-    with on_site(tmp_path, answering(list=(200, TEXT, LIST))) as (house, _):
+    with on_site(tmp_path, answering(list=(200, URIS, LIST))) as (house, _):
         source = add(house, "http://a.test/list.txt")
         harvest(house)
         counts = house.catalogue.source(source.id).counts
@@ -105,7 +111,7 @@ def test_redirects_are_followed_each_at_its_turn(tmp_path: Path) -> None:
     moved = answering(
         list=(302, {"Location": "http://b.test/next"}, b""),
         next=(301, {"Location": "http://c.test/there.txt"}, b""),
-        there=(200, TEXT, LIST),
+        there=(200, URIS, LIST),
     )
     with on_site(tmp_path, moved) as (house, site):
         source = add(house, "http://a.test/list.txt")
@@ -138,7 +144,7 @@ def test_what_is_not_there_fails_and_what_is_busy_is_waited_for(tmp_path: Path) 
         assert house.catalogue.source(gone.id).state is SourceState.FAILED
         waiting = house.catalogue.source(busy.id)
         assert (waiting.state, waiting.awaits) == (SourceState.READING, "http://a.test/busy")
-        replies["busy"] = (200, TEXT, LIST)
+        replies["busy"] = (200, URIS, LIST)
         house.catalogue.make_due(url="http://a.test/busy", now=utc_now())
         harvest(house)
         done = house.catalogue.source(busy.id)
@@ -147,10 +153,10 @@ def test_what_is_not_there_fails_and_what_is_busy_is_waited_for(tmp_path: Path) 
 
 def test_a_page_that_is_known_is_visited_again_before_it_is_read_as_a_source(tmp_path: Path) -> None:
     replies: dict[str, Reply] = {}
-    with on_site(tmp_path, lambda path: replies.get(path, (200, TEXT, b"http://a.test/one\n"))) as (house, site):
+    with on_site(tmp_path, lambda path: replies.get(path, (200, URIS, b"http://a.test/one\n"))) as (house, site):
         first = add(house, "http://a.test/list.txt")
         harvest(house)
-        replies["/list.txt"] = (200, TEXT, b"http://a.test/new\n")
+        replies["/list.txt"] = (200, URIS, b"http://a.test/new\n")
         again = add(house, "http://a.test/list.txt", again=True)
         assert again.id != first.id
         harvest(house)

@@ -8,13 +8,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import orjson
-import pytest
 
 from rehi.app import House, utc_now
 from rehi.cli.practice import fetch_settings
@@ -23,7 +21,7 @@ from rehi.model.update import UpdateState
 from rehi.operations.hosts import order_host, report_hosts
 from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
-from rehi.testing.postgres import PostgresServer, find_postgres
+from rehi.testing.postgres import PostgresServer
 from rehi.testing.waiting import PATIENCE, wait_until
 from rehi.testing.world import World, WorldServer
 
@@ -33,16 +31,6 @@ HOSTS = 4
 PAGES = 41  # more than two leases for each host, so that hosts wander from worker to worker
 WORKERS = 4  # two machines with two processes each
 PATIENT = {"timeout": PATIENCE, "connect_timeout": PATIENCE, "stall_timeout": PATIENCE}
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    if find_postgres() is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no PostgreSQL server")
-        pytest.skip('no PostgreSQL server: install Debian\'s "postgresql"')
-    with PostgresServer() as server:
-        yield server
 
 
 def settings_of(folder: Path, server: WorldServer, catalogue: str, **fetch: object) -> Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,21 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "rehi"
 # How many methods the catalogue's ports have. A number may go down; if it must go up, another engine has more to do.
 METHODS = {
-    "Frontier": 9,
-    "Ledger": 8,
+    "Frontier": 11,  # of which two for a clock that was set: what is planned can be corrected only where it is written
+    "Ledger": 9,
     "Retention": 6,
     "Outbox": 5,
-    "Knowledge": 11,
+    "Knowledge": 13,
+    "Generation": 5,
     "Workers": 6,
     "Index": 11,
-    "Catalogue": 3,
+    "Catalogue": 5,  # a dump, and the loading of one, are the engine's own
 }
 ELSEWHERE = frozenset({"Sources"})  # counted by its own rule: a source kind needs what it needs
 HELD_AS = frozenset({"catalogue", "frontier", "into", "ledger"})  # the names under which the rooms hold a port of it
 
 
+@cache
 def protocols() -> dict[str, tuple[str, list[str]]]:
     """Return the ports by name, with their module and the names of their methods; properties count too."""
     ports = {}
@@ -43,6 +46,7 @@ def methods_used(path: Path) -> Iterator[str]:
                     yield name
 
 
+@cache
 def asked() -> set[str]:
     """Return all that is asked of the catalogue outside the engines and what ships for tests."""
     inner = ("engines", "testing")

@@ -2,7 +2,7 @@
 
 ``tests/released`` holds two such folders, one with a catalogue on SQLite and one with the dump of one on PostgreSQL. Both
 were harvested twice from the small practice web, the second time until some of the graph's work was left. The second has no
-graph.
+graph. Here their sources are made to be in the middle of reading too, one of them a file that this machine does not have.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sqlalchemy import create_engine, text
 
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, Page
+from rehi.model.source import SourceState
 from rehi.operations.workers import describe_anew
 from rehi.settings import Settings
 from rehi.testing.postgres import PostgresServer, find_postgres
@@ -41,12 +42,20 @@ OLD = {
     "totals": "SELECT (SELECT count(*) FROM visit), (SELECT count(*) FROM host), (SELECT count(*) FROM problem)",
 }
 
+LOG, PAGES = 1, 2  # the sources of both folders
+LATER = "http://nimed.rehemaa.test/ei-ole-veel"
+
 Facts = dict[str, set[tuple[Any, ...]]]
 
 
-def read_old(uri: str) -> Facts:
+def catch_reading(uri: str, pages: Path) -> Facts:
+    """Let both sources be in the middle of their files, and return what the catalogue says then."""
+    pages.write_text(f"http://nimed.rehemaa.test/et/4.html\n{LATER}\n", encoding="utf-8")
     engine = create_engine(uri.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.connect() as connection:
+    with engine.begin() as connection:
+        caught = "UPDATE source SET state = 'reading', position = 1"
+        connection.execute(text(caught))
+        connection.execute(text(f"{caught}, location = :path WHERE id = :id"), {"path": str(pages), "id": PAGES})
         facts = {name: {tuple(row) for row in connection.execute(text(query))} for name, query in OLD.items()}
     engine.dispose()
     return facts
@@ -62,14 +71,14 @@ def released(
         packed.extractall(folder, filter="data")
     settings = settings_for(folder, practice_web)
     if request.param == "sqlite":
-        yield settings, read_old(settings.catalogue_uri)
+        yield settings, catch_reading(settings.catalogue_uri, folder / "pages.txt")
         return
     if find_postgres() is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no PostgreSQL server here")
     with PostgresServer() as server:
         uri = server.uri("released")
         restore(uri, (folder / "catalogue.sql").read_text(encoding="utf-8"))
-        yield settings.model_copy(update={"catalogue": uri}), read_old(uri)
+        yield settings.model_copy(update={"catalogue": uri}), catch_reading(uri, folder / "pages.txt")
 
 
 def restore(uri: str, dump: str) -> None:
@@ -92,6 +101,7 @@ def test_a_released_folder_opens_goes_on_and_has_lost_nothing(released: tuple[Se
         totals = house.catalogue.totals(now=house.catalogue.clock())
         assert (totals.to_read, totals.to_describe) == (0, 0)
         check_graph(house)
+        check_sources(house)
     with House(settings) as again:
         check_bytes_and_texts(again, old)
 
@@ -121,6 +131,14 @@ def check_catalogue(house: House, old: Facts) -> None:
     assert named == old["sources of resources"]
     totals = catalogue.totals(now=catalogue.clock())
     assert {(totals.visits, totals.hosts, totals.problems)} == old["totals"]
+
+
+def check_sources(house: House) -> None:
+    """What was being read went on where its file lies; the other is left to a worker that has it."""
+    pages, log = house.catalogue.source(PAGES), house.catalogue.source(LOG)
+    assert (pages.state, pages.cursor, pages.worker) == (SourceState.DONE, b"2", house.worker)
+    assert house.catalogue.document(LATER).visited_at is not None
+    assert (log.state, log.cursor, log.worker) == (SourceState.READING, b"1", "")
 
 
 def check_bytes_and_texts(house: House, old: Facts) -> None:

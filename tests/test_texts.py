@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -29,14 +30,14 @@ OLD = b"<title>Old</title><p>Mary Smith opened the new library in Leeds yesterda
 NEW = b"<title>New</title><p>John Brown closed the old library in London yesterday."
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return load_settings(data=tmp_path / "data", work={"workers": 1})
+def settings_in(folder: Path) -> Settings:
+    return load_settings(data=folder / "data", work={"workers": 1})
 
 
-@pytest.fixture
-def house(settings: Settings) -> Iterator[House]:
-    """A page with two versions, a mirror of the first, and a table; the newest are read."""
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a page of two versions, a mirror of the first, and a table; the newest are read."""
+    settings = settings_in(tmp_path_factory.mktemp("original"))
     with House(settings) as house:
         keeper = Keeper(house)
         keeper.new(PAGE, OLD, at(0))
@@ -47,6 +48,15 @@ def house(settings: Settings) -> Iterator[House]:
         keeper.new("http://a.test/pilt", b"\x89PNG\r\n\x1a\n" + bytes(50), at(2), media_type="image/png")
         keeper.close()
         harvest(house)
+    return settings.data
+
+
+@pytest.fixture
+def house(original: Path, tmp_path: Path) -> Iterator[House]:
+    """A copy of it for each test."""
+    settings = settings_in(tmp_path)
+    shutil.copytree(original, settings.data)
+    with House(settings) as house:
         yield house
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import secrets
 import subprocess
@@ -20,7 +19,7 @@ from rehi.model.listing import DocumentFilter, Page
 from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import load_settings
-from rehi.testing.postgres import PostgresServer, find_postgres
+from rehi.testing.postgres import PostgresServer
 from rehi.testing.s3 import BUCKET, S3Server
 from rehi.testing.snapshot import Snapshot, is_read, take_snapshot
 from rehi.testing.waiting import PATIENCE, wait_until
@@ -34,17 +33,6 @@ KILLS = 6
 @pytest.fixture(scope="module")
 def web() -> Iterator[WorldServer]:
     with WorldServer(World(seed=1, small=True), port=0) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    if find_postgres() is None:
-        reason = "there is no PostgreSQL server here"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with PostgresServer() as server:
         yield server
 
 

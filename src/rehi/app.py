@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import hashlib
 import os
 import re
 import secrets
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,56 +19,25 @@ from rehi import __version__
 from rehi.builtin import load
 from rehi.errors import LiesElsewhere, RehiError, SettingsError
 from rehi.folder_lock import lock_folder as lock_folder
-from rehi.folder_lock import translate_error
-from rehi.settings import ArchiveSettings, Settings
+from rehi.places import adopt_file, open_archive, open_shelf
+from rehi.process import hold_memory, raise_descriptor_limit
+from rehi.process import utc_now as utc_now
+from rehi.settings import Settings
 
 if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
+    from rehi.graph import PreparedQuery
     from rehi.model.document import Reading
     from rehi.pipeline import Discovery, Harvest
+    from rehi.pipeline.clock import SharedClock
     from rehi.pipeline.reading import Texts
     from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
-
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
-_SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
 
 
 # What reading needs for nearly every document: loaded once, before worker processes are forked.
 READERS = ("rehi.pipeline.reading", "rehi.extract.html", "resiliparse.extract.html2text", "isal.isal_zlib", "orjson")
+_OTHER_FILES = 512  # that may be open beside those of visits
 _READERS = 2  # processes that read for whoever asks: one slow answer keeps nobody waiting
-
-
-def utc_now() -> datetime:
-    """The clock that everything else is given."""
-    return datetime.now(UTC)
-
-
-def hold_memory() -> None:
-    """Keep the memory of one body for the next: to give it back and ask again takes a tenth of the archive's CPU."""
-    with suppress(AttributeError):  # a C library that has no such knobs
-        library = ctypes.CDLL(None)
-        library.mallopt(_MMAP_THRESHOLD, 32 << 20)
-        library.mallopt(_TRIM_THRESHOLD, 128 << 20)
-
-
-def open_shelf(folder: Path, settings: ArchiveSettings, *, part: str = "") -> ShelfEngine:
-    """Return where files lie: in the folder, or in a bucket when they are sealed; ``part`` names a place below that."""
-    uri = settings.uri or f"file://{folder.resolve()}"
-    shelf: ShelfEngine = load("shelf", uri.partition(":")[0])(
-        f"{uri.rstrip('/')}/{part}" if settings.uri and part else uri,
-        folder=folder,
-        endpoint=settings.endpoint,
-        region=settings.region,
-        local_bytes=settings.local_bytes,
-    )
-    return shelf
-
-
-def open_archive(folder: Path, settings: ArchiveSettings) -> Archive:
-    """The archive for reading; a module-level function, so that it pickles to worker processes."""
-    from rehi.archive import Archive
-
-    return Archive(open_shelf(folder, settings), file_bytes=1, worker="reader", software="", clock=utc_now)
 
 
 class House:
@@ -81,6 +49,7 @@ class House:
         # What opens the archive for reading in other processes; it pickles.
         self.archive_opener = partial(open_archive, self.archive_folder.resolve(), settings.archive)
         self._open = ExitStack()
+        self._generations: set[str] = set()  # of the graph, that were seen to be the catalogue's
 
     def __enter__(self) -> House:
         try:
@@ -124,9 +93,14 @@ class House:
         """The derived files, for reading."""
         from rehi.archive import DerivedFiles
 
-        return DerivedFiles(self._open_derived(), worker=self.worker, clock=utc_now)
+        return DerivedFiles(self.open_derived(), worker=self.worker, clock=utc_now)
 
-    def _open_derived(self) -> ShelfEngine:
+    def open_files(self) -> ShelfEngine:
+        """Return the shelf of the archive's files."""
+        return open_shelf(self.archive_folder, self.settings.archive)
+
+    def open_derived(self) -> ShelfEngine:
+        """Return the shelf of the derived files."""
         return open_shelf(self.settings.data / "derived", self.settings.archive, part="derived")
 
     @cached_property
@@ -150,7 +124,7 @@ class House:
         )
         return executor
 
-    def query(self, text: str, *, media_type: str, rows: int | None = None) -> QueryAnswer:
+    def query(self, query: str | PreparedQuery, *, media_type: str, rows: int | None = None) -> QueryAnswer:
         """Ask the graph for all rows or the first ones, within the limits that are set; LiesElsewhere if another worker has it."""
         from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
@@ -158,7 +132,23 @@ class House:
         if self.graph_owner:
             raise LiesElsewhere(f"the graph is embedded in the worker {self.graph_owner}: ask there")
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory, rows=rows)
-        return self.graph.query(prepare_query(text), media_type=media_type, limits=limits)
+        prepared = prepare_query(query) if isinstance(query, str) else query
+        gap = self.graph_gap()  # asked first: what is whole then is whole in the answer
+        answer = self.graph.query(prepared.text, media_type=media_type, limits=limits)
+        return replace(answer, incomplete=gap) if gap else answer
+
+    def graph_gap(self) -> str:
+        """Return why the graph does not say all that it should; empty if it does, as far as can be told without waiting."""
+        from rehi.graph import find_gap
+
+        record = self.catalogue.graph_record()
+        known = record.mark.generation if record.mark else ""
+        if self.graph_owner or (known in self._generations and not record.rewriting):
+            return ""
+        gap = find_gap(record, self.graph, self.settings.base)
+        if not gap:
+            self._generations.add(known)
+        return gap
 
     @cached_property
     def graph_owner(self) -> str:
@@ -192,38 +182,38 @@ class House:
 
     @contextmanager
     def _writing_derived(self) -> Iterator[DerivedFiles]:
-        """The derived files to append to, while nobody harvests in this folder."""
+        """Open the derived files to append to, while nobody harvests in this folder."""
         from rehi.archive import DerivedFiles
 
-        with lock_folder(self.settings.data), closing(self._open_derived()) as shelf:
+        with lock_folder(self.settings.data), closing(self.open_derived()) as shelf:
             file_bytes = self.settings.archive.file_bytes
             yield DerivedFiles(shelf, worker=self.worker, clock=utc_now, file_bytes=file_bytes)
 
-    def shared_clock(self) -> Callable[[], datetime]:
-        """A clock that goes with the catalogue's: workers on several machines keep a host's pace by the same time."""
-        before, theirs, after = utc_now(), self.catalogue.clock(), utc_now()
-        ahead = theirs - (before + (after - before) / 2)
-        if abs(ahead) < _SAME_TIME:
-            return utc_now
-        return lambda: utc_now() + ahead
+    def shared_clock(self) -> SharedClock:
+        """Return a clock that goes with the catalogue's: workers on several machines keep a host's pace by the same time."""
+        from rehi.pipeline.clock import SharedClock
+
+        return SharedClock(self.catalogue.clock, wall=utc_now)
 
     @contextmanager
     def working(self) -> Iterator[Harvest]:
-        """The right to write in this data folder, with everything opened for it."""
+        """Take the right to write in this data folder, and open everything for it."""
         from rehi.archive import Archive, DerivedFiles
+        from rehi.fetch.client import FILES_PER_VISIT
         from rehi.frontier import check_settings
         from rehi.pipeline import Harvest, Rooms
 
         settings = self.settings
         hold_memory()
+        raise_descriptor_limit(settings.fetch.connections * FILES_PER_VISIT + _OTHER_FILES)
         check_settings(settings)
         clock = self.shared_clock()
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
             executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
             stack.callback(executor.close)
-            archive_shelf = open_shelf(self.archive_folder, settings.archive)
-            derived_shelf = self._open_derived()
+            archive_shelf = self.open_files()
+            derived_shelf = self.open_derived()
             for shelf in (archive_shelf, derived_shelf):
                 stack.callback(shelf.close)
                 if shelf.shared:  # what is sealed is brought to where others can read it
@@ -262,6 +252,23 @@ class House:
             stack.callback(harvest.close)
             yield harvest
 
+    @contextmanager
+    def writing_graph(self) -> Iterator[Graph]:
+        """The graph to write to, by who holds the folder's lock."""
+        with closing(self._load_graph(writable=True)) as graph:
+            yield graph
+
+    @contextmanager
+    def sealing(self) -> Iterator[tuple[Archive, ...]]:
+        """The archives whose files this worker seals, its own and that of its intake; nobody writes to them meanwhile."""
+        from rehi.archive import Archive
+
+        data, size = self.settings.data, self.settings.archive.file_bytes
+        with lock_folder(data), lock_folder(data, name="intake.lock"):
+            names = (self.worker, f"{self.worker}-import")
+            with closing(open_shelf(self.archive_folder, self.settings.archive)) as shelf:
+                yield tuple(Archive(shelf, file_bytes=size, worker=name, software="", clock=utc_now) for name in names)
+
     def _open_graph_for_writing(self, clock: Callable[[], datetime]) -> tuple[Graph, str]:
         """Return the graph, and the other worker that alone writes it, if there is one: then it is opened for queries only."""
         graph = self._load_graph(writable=False)
@@ -292,10 +299,10 @@ class House:
 
     @contextmanager
     def importing(self) -> Iterator[Archive]:
-        """The archive for appending crawls made elsewhere, to files that only the intake writes; it holds its own lock."""
+        """Open the archive for crawls made elsewhere, whose files only the intake writes; it holds its own lock."""
         from rehi.archive import Archive
 
-        shelf = open_shelf(self.archive_folder, self.settings.archive)
+        shelf = self.open_files()
         try:
             yield Archive(
                 shelf,
@@ -309,20 +316,7 @@ class House:
 
     def adopt(self, path: Path) -> str:
         """Let the archive know a file that stays where it is; its name there. It is only ever read."""
-        from rehi.engines.folder import sync_folder
-
-        target = path.resolve()
-        mark = hashlib.sha256(f"{self.worker} {target}".encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", target.name.partition(".")[0]).strip("-")[:80]
-        link = self.archive_folder / f"adopted-{stem}-{mark}.warc"
-        try:
-            self.archive_folder.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError):
-                link.symlink_to(target)
-                sync_folder(self.archive_folder)
-        except OSError as error:
-            raise translate_error(error, self.archive_folder) from error
-        return link.name
+        return adopt_file(self.archive_folder, path, worker=self.worker)
 
     @cached_property
     def spool(self) -> Path:
@@ -332,8 +326,8 @@ class House:
         return folder
 
     def check_archive(self) -> str:
-        """One line on where the WARC files lie; an error says what is wrong there."""
-        return open_shelf(self.archive_folder, self.settings.archive).check()
+        """Return one line on where the WARC files lie; an error says what is wrong there."""
+        return self.open_files().check()
 
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
@@ -353,7 +347,7 @@ class House:
 
 
 def _crawl_info(settings: Settings) -> dict[str, str]:
-    """How pages were visited, for the ``warcinfo`` of each file; nothing of it is secret."""
+    """Return how pages were visited, for the ``warcinfo`` of each file; nothing of it is secret."""
     fetch = settings.fetch
     return {
         "http-header-user-agent": fetch.user_agent,

@@ -30,6 +30,12 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
         "gs": "rehi.engines.bucket:open_shelf",
         "az": "rehi.engines.bucket:open_shelf",
     },
+    "backup": {
+        "file": "rehi.engines.backup_folder:open_backups",
+        "s3": "rehi.engines.bucket.backups:open_backups",
+        "gs": "rehi.engines.bucket.backups:open_backups",
+        "az": "rehi.engines.bucket.backups:open_backups",
+    },
     "executor": {"local": "rehi.engines.local:open_executor"},
     "facet": {"language": "rehi.enrich.language:FACET", "names": "rehi.enrich.names:FACET"},
     "topic": {

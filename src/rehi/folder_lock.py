@@ -34,6 +34,15 @@ def lock_folder(folder: Path, *, name: str = "lock") -> Iterator[None]:
         raise translate_error(error, folder) from error
 
 
+def is_locked(folder: Path, *, name: str = "lock") -> bool:
+    """Whether somebody writes in a data folder now."""
+    try:
+        with lock_folder(folder, name=name):
+            return False
+    except DataFolderBusy:
+        return True
+
+
 def translate_error(error: OSError, folder: Path) -> Exception:
     """Return an error of the disk in a sentence; one that nobody expects stays as it is."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rehi.app import House, utc_now
-from rehi.errors import EngineError, RehiError
+from rehi.errors import EngineAway, EngineError, RehiError
 from rehi.model.update import UpdateKind
 from rehi.operations.status import ServiceStatus
 from rehi.operations.updates import next_scheduled, order_update
 from rehi.pipeline import Progress
+
+_log = logging.getLogger(__name__)
 
 SCHEDULE_SECONDS = 20.0  # how often it looks whether an update is due
 
@@ -65,6 +67,7 @@ class Service:
             reading=self._progress.reading,
             reading_share=self._progress.reading_share,
             error=str(self._error or ""),
+            outages=self._progress.outages,
         )
 
     def _guard(self, work: Callable[[], None]) -> None:
@@ -74,24 +77,28 @@ class Service:
             self._error = error
             self._stop.set()
         except Exception as error:  # a fault of ours must not leave a page behind that says all is well
-            logging.getLogger(__name__).exception("the service has failed")
+            _log.exception("the service has failed")
             self._error = EngineError(f"it failed by a fault of its own: {type(error).__name__}: {error}")
             self._stop.set()
         finally:
             self._ready.set()
 
     def _harvest(self) -> None:
-        with self.house.working() as harvest:
-            self._progress = harvest.progress
-            self._ready.set()
-            harvest.run(until_idle=False, stopped=self._stop.is_set)
+        while not self._stop.is_set():  # it is begun again when the clock was set
+            with self.house.working() as harvest:
+                self._progress = harvest.progress
+                self._ready.set()
+                harvest.run(until_idle=False, stopped=self._stop.is_set)
 
     def _keep_schedule(self) -> None:
-        """Order the updates that the settings ask for, when they are due."""
+        """Order the updates that the settings ask for, when they are due, or when the catalogue is back."""
         began = utc_now()
         while True:
-            scheduled = next_scheduled(self.house, since=began)
-            if scheduled is not None and scheduled <= utc_now():
-                order_update(self.house, kind=UpdateKind.SCHEDULED)
+            try:
+                scheduled = next_scheduled(self.house, since=began)
+                if scheduled is not None and scheduled <= utc_now():
+                    order_update(self.house, kind=UpdateKind.SCHEDULED)
+            except EngineAway as error:  # the harvest says it, and waits for it too
+                _log.info("no update is ordered now: %s", error)
             if self._stop.wait(SCHEDULE_SECONDS):
                 return

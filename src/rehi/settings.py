@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -16,8 +17,9 @@ from rehi.errors import SettingsError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
-_PASSWORD = re.compile(r"(://[^/?#@:\s]*:)[^/?#\s]*@")
-_SECRET_IN_QUERY = re.compile(r"([?&;](?:password|passfile|sslpassword|secret|token|key)=)[^&;#\s]*", re.IGNORECASE)
+_PASSWORD = re.compile(r"(://[^/?#@:\s]*:)([^/?#\s]*)@")
+_KEY = re.compile(r"^(?:AWS|AZURE|GOOGLE|PG).*(?:SECRET|TOKEN|PASSWORD|KEY)|^PGPASSWORD$")
+_SECRET_IN_QUERY = re.compile(r"([?&;](?:password|passfile|sslpassword|secret|token|key)=)([^&;#\s]*)", re.IGNORECASE)
 
 
 class HostSettings(BaseModel):
@@ -151,6 +153,18 @@ class RevisitSettings(BaseModel):
     )
 
 
+class IntakeSettings(BaseModel):
+    """What sources may bring."""
+
+    model_config = _STRICT
+
+    max_entries: int = Field(
+        100_000_000,
+        ge=1,
+        description="Lines or records that are taken in of one source; where more follow, it stops there and says so.",
+    )
+
+
 class ArchiveSettings(BaseModel):
     """How bytes are kept."""
 
@@ -185,6 +199,12 @@ class WorkSettings(BaseModel):
     max_text: int = Field(5_000_000, gt=0, description="Characters of text that are read; the rest is left.")
     enrich: bool = Field(True, description="Whether what is read is also understood: its language, the names in it.")
     graph: bool = Field(True, description="Whether what is read is described in the graph; if not, that waits.")
+    patience: float = Field(
+        600.0,
+        ge=0,
+        description="Seconds for which `rehi harvest` and `rehi update` wait for a database, a graph or processes that are "
+        "away; `rehi up` waits for as long as it takes.",
+    )
 
 
 class QuerySettings(BaseModel):
@@ -233,6 +253,7 @@ class Settings(BaseSettings):
     time_zone: str = Field("UTC", description="For cron expressions and hosts' hours, as in `Europe/Tallinn`.")
     fetch: FetchSettings = FetchSettings()
     revisit: RevisitSettings = RevisitSettings()
+    intake: IntakeSettings = IntakeSettings()
     archive: ArchiveSettings = ArchiveSettings()
     work: WorkSettings = WorkSettings()
     query: QuerySettings = QuerySettings()
@@ -259,6 +280,16 @@ class Settings(BaseSettings):
     def graph_uri(self) -> str:
         """The graph's address, the default filled in."""
         return self.graph or f"oxigraph://{self.data.resolve()}/graph"
+
+    def secrets(self) -> list[str]:
+        """Return every secret: the token, what is sent to single hosts, passwords in addresses, and a store's keys."""
+        uris = [self.catalogue, self.graph, self.archive.uri, self.archive.endpoint]
+        uris += [host.proxy for host in self.fetch.hosts]
+        passwords = [one for uri in uris for one in _passwords(uri)]
+        headers = [value for host in self.fetch.hosts for value in host.headers.values()]
+        words = [word for value in headers for word in (value, value.rpartition(" ")[2])]
+        keys = [value for name, value in os.environ.items() if _KEY.search(name)]
+        return [secret for secret in (self.serve.token, *passwords, *words, *keys) if secret]
 
 
 def load_settings(config: Path | None = None, **given: Any) -> Settings:
@@ -303,6 +334,12 @@ def describe_settings(settings: BaseModel, *, prefix: str = "") -> list[SettingR
         shown = _without_secrets(value) if field.repr else ("(set)" if value else "")
         rows.append(SettingRow(f"{prefix}{name}", shown, field.default, field.description or ""))
     return rows
+
+
+def _passwords(uri: str) -> list[str]:
+    """Return the passwords in an address, as they stand there and as they are meant."""
+    raw = [match[2] for match in _PASSWORD.finditer(uri)] + [match[2] for match in _SECRET_IN_QUERY.finditer(uri)]
+    return [spelling for password in raw for spelling in (password, unquote(password))]
 
 
 def _without_secrets(value: object) -> object:

@@ -138,9 +138,12 @@ def test_the_lease_of_a_killed_process_goes_to_another_when_it_ends(catalogue_ur
 def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
     catalogue = open_catalogue(catalogue_uri)
     urls = [f"http://h{number % 7}.ee/{number}" for number in range(200)]
-    source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
+    sources = [
+        catalogue.add_source(kind="url-list", name=name, location=f"/{name}", size=1, now=at(0)) for name in "ab"
+    ]
 
     def take_in(turn: int) -> None:
+        source = sources[turn]
         for start in range(0, 200, 20):
             batch = urls[start:] + urls[:start] if turn % 2 else urls[::-1]
             catalogue.take_in(source, findings(*batch), cursor=b"%d" % start, counts={"lines": 1}, now=at(0))
@@ -163,7 +166,9 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
     totals = catalogue.totals(now=at(3))
     assert (totals.resources, totals.visits, totals.versions, totals.documents) == (200, 200, 200, 200)
     assert (totals.hosts, totals.mentions, totals.to_read) == (7, 400, 0)
-    assert catalogue.source(source.id).counts["lines"] == 20
+    for source in sources:
+        counts = catalogue.source(source.id).counts
+        assert [counts[what] for what in ("lines", "visited", "new", "documents", "names")] == [10, 200, 200, 200, 400]
     assert [row.documents for row in catalogue.find_entities("", Page())] == [200, 200]
     assert catalogue.documents(DocumentFilter(), Page())[1] == 200
     catalogue.close()

@@ -16,7 +16,18 @@ from rehi.engines.sql.tables import metadata
 from rehi.model.host import HostState
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.update import UpdateKind
-from rehi.testing.contracts.catalogue_samples import at, claim, digest_of, given_back, record, unchanged
+from rehi.testing.contracts.catalogue_samples import (
+    add,
+    at,
+    bring,
+    claim,
+    claim_descriptions,
+    digest_of,
+    given_back,
+    place,
+    record,
+    unchanged,
+)
 from rehi.testing.postgres import PostgresServer
 
 KINDS = {
@@ -219,6 +230,27 @@ def test_what_an_older_catalogue_holds_is_counted(catalogue_uri: str) -> None:
     }
     assert [version.dropped for version in catalogue.versions(URL)] == [False, False]
     assert catalogue.sources()[0].keep == ""
+    catalogue.close()
+
+
+def test_what_resources_came_to_is_counted_for_all_their_sources(catalogue_uri: str) -> None:
+    catalogue = open_catalogue(catalogue_uri)
+    sources = [add(catalogue, URL, name=name) for name in ("one", "two")]
+    row = bring(catalogue, URL, "one", place("Tartu"), when=1)
+    catalogue.record_descriptions(claim_descriptions(catalogue, 2).claims, statements={row: 7})
+
+    def make_older(connection: Connection) -> None:
+        later = {"later": sources[1].id}
+        connection.execute(text("DELETE FROM tally WHERE source_id = :later"), later)
+        connection.execute(text("INSERT INTO tally VALUES (:later, 'lines', 0, 1)"), later)
+        connection.execute(text("UPDATE meta SET value = '6' WHERE name = 'schema'"))
+
+    catalogue.database.write(make_older)
+    catalogue.close()
+    catalogue = open_catalogue(catalogue_uri)
+    first, later = (catalogue.source(source.id).counts for source in sources)
+    assert later == {what: n for what, n in first.items() if what not in ("seconds:extract", "seconds:enrich")}
+    assert (later["visited"], later["documents"], later["statements"]) == (1, 1, 7)
     catalogue.close()
 
 

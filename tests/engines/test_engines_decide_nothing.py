@@ -14,7 +14,7 @@ from rehi.model.visit import Outcome
 
 ENGINE = Path(__file__).parents[2] / "src" / "rehi" / "engines" / "sql"
 # What an engine may say by itself: that it can't work, or that there is nothing under a name.
-OWN_ERRORS = frozenset({"UserError", "EngineError", "StoreVersionError", "DiskFull", "NotFound"})
+OWN_ERRORS = frozenset({"UserError", "EngineError", "CatalogueAway", "StoreVersionError", "DiskFull", "NotFound"})
 JUDGED = frozenset({"Outcome", "Disposition", "HostState"})  # whose members only rooms, pipeline and model name
 VERDICTS = frozenset(outcome.value for outcome in Outcome) | {state.value for state in HostState}
 SQL = re.compile(

@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 
-from rehi.engines import local
+from rehi.engines import local, local_worker
 from rehi.engines.local import LocalExecutor
 from rehi.errors import NotText, ReaderCrashed, ReadTooLarge
 from rehi.testing.contracts.executor import AT_ONCE, ExecutorContract
 from rehi.testing.contracts.work import (
     ask_to_exit,
+    die,
     greet,
     mark_and_sleep,
     raise_stubborn,
@@ -106,6 +107,75 @@ def test_an_idle_worker_that_dies_costs_nothing(executor: LocalExecutor) -> None
         wait_until_gone(workers)
         futures = [executor.submit(greet, "Mari") for _ in range(10)]
         assert [future.result(PATIENCE) for future in futures] == ["Tere, Mari!"] * 10
+
+
+def test_a_fork_server_that_is_killed_again_and_again_is_brought_again(
+    executor: LocalExecutor, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As it was attacked: four times it was killed under its tasks, and reading stopped for good without a word."""
+    for number in range(4):
+        marks = [tmp_path / f"{number}-{task}" for task in range(4)]
+        tasks = [executor.submit(mark_and_sleep, str(mark), 0.3) for mark in marks]
+        wait_until(lambda: any(mark.exists() for mark in marks), what="a worker has begun")  # noqa: B023
+        os.kill(local._fork_server(), signal.SIGKILL)
+        assert [task.result(PATIENCE) for task in tasks] == [0.3] * 4  # none is blamed, not even those under way
+        wait_until(lambda n=number: executor.restarts > n, what="it is counted")  # type: ignore[misc]
+        wait_until(lambda: not executor.trouble, what="new processes are there")
+    assert "their fork server was killed" in caplog.text
+    with pytest.raises(ReaderCrashed, match="SIGKILL"):  # what ends its own process is still to blame
+        executor.submit(die, signal.SIGKILL).result(PATIENCE)
+    assert executor.submit(greet, "Mari").result(PATIENCE)
+
+
+def test_a_pool_that_can_not_be_made_is_waited_for(executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = [], local._make_pool
+
+    def refuse_twice(*arguments: Any) -> Any:
+        made.append(executor.trouble)
+        if len(made) < 3:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return make(*arguments)
+
+    monkeypatch.setattr(local, "_make_pool", refuse_twice)
+    assert executor.submit(greet, "Mari").result(PATIENCE) == "Tere, Mari!"
+    assert (len(made), executor.restarts, executor.trouble) == (3, 2, "")
+    assert "temporarily unavailable" in made[-1]
+
+
+def test_close_ends_the_wait_for_a_pool(executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(local, "_make_pool", fail)
+    monkeypatch.setattr(local, "SHORTEST", PATIENCE)
+    task = executor.submit(greet, "Mari")
+    wait_until(lambda: executor.trouble, what="it has failed once")
+    executor.close()
+    with pytest.raises(ReaderCrashed):
+        task.result(AT_ONCE)
+
+
+def test_a_clock_that_jumps_is_no_reason_to_give_a_task_up(executor: LocalExecutor, tmp_path: Path) -> None:
+    from pebble.pool import process as pebble_pool
+
+    mark = tmp_path / "begun"
+    task = executor.submit(mark_and_sleep, str(mark), 0.5)
+    wait_until(mark.exists, what="a worker has begun")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pebble_pool, "time", _Ahead())
+        wait_until(lambda: _Ahead.asked, what="the pool has looked at the clock")
+    assert task.result(PATIENCE) == 0.5
+
+
+class _Ahead:
+    """The module ``time`` of a machine whose clock was set an hour on."""
+
+    asked = 0
+    sleep = staticmethod(time.sleep)
+
+    def time(self) -> float:
+        _Ahead.asked += 1
+        return time.time() + 3600
 
 
 def test_a_cancelled_task_makes_room(executor: LocalExecutor) -> None:
@@ -206,7 +276,7 @@ def test_ctrl_c_ends_the_program_without_a_word_from_its_workers(
 )
 def test_work_is_run_and_its_outcome_packed(work: Any, arguments: tuple[Any, ...], outcome: tuple[bool, Any]) -> None:
     """What a worker does with a task, done in this process."""
-    fine, value = pickle.loads(local._run_guarded(pickle.dumps((work, arguments, {})), PATIENCE))
+    fine, value = pickle.loads(local_worker.run_guarded(pickle.dumps((work, arguments, {})), PATIENCE))
     assert fine is outcome[0]
     assert value == outcome[1] if fine else type(value) is outcome[1]
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -219,7 +289,7 @@ def test_work_that_gets_no_memory_is_too_large(fault: Exception) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pickle, "loads", raise_it)
-        packed = local._run_guarded(b"", PATIENCE)
+        packed = local_worker.run_guarded(b"", PATIENCE)
     fine, error = pickle.loads(packed)
     assert not fine
     assert isinstance(error, ReadTooLarge)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +14,7 @@ from rehi.enrich.language import FACET as LANGUAGE
 from rehi.enrich.names import FACET as NAMES
 from rehi.model.document import Document, TableShape
 from rehi.testing.contracts.facet import FacetContract
+from rehi.testing.waiting import PATIENCE
 from tests.plugins.weather.rehi_weather.facet import FACET as WEATHER
 
 TEXT = "The mayor of Leeds, Mary Smith, said yesterday that the new library would open in the spring."
@@ -66,3 +69,25 @@ def test_all_that_follows_from_a_document_comes_at_once() -> None:
 def test_a_recipe_names_the_facets_but_for_those_that_failed() -> None:
     assert recipe_of() == "language-1 names-1"
     assert recipe_of({"names": "ValueError: no"}) == "language-1"
+
+
+FULL_DISK = """
+import errno, resource, signal
+from rehi.enrich import understand
+from rehi.model.document import Document
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    understand(Document(media_type="text/plain", text="Mary Smith opened the new library in Leeds yesterday."))
+except OSError as error:
+    assert error.errno == errno.EFBIG
+    print("raised")
+"""
+
+
+def test_a_full_disk_is_not_a_facets_fault() -> None:
+    """The language model is unpacked to a temporary file: without room for it, a document must not lose its names for good."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.stdout == "raised\n", done.stderr

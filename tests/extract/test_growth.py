@@ -41,7 +41,7 @@ def _seconds(make: Callable[[int], bytes], size: int, media_type: str) -> float:
 
 def _check(make: Callable[[int], bytes], media_type: str) -> None:
     large = _seconds(make, SMALL * TIMES, media_type)
-    if large > 0.3:  # what is read so quickly needs no proportion
+    if large > 1.0:  # what is read so quickly needs no proportion, and on a busy machine shows none
         assert large < GROWTH * _seconds(make, SMALL, media_type)
 
 

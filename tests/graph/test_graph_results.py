@@ -52,19 +52,19 @@ def test_statements_come_in_the_type_that_is_liked_best(accept: str, chosen: str
 
 
 @pytest.mark.parametrize(
-    ("form", "query", "media_type"),
+    ("form", "kind", "media_type"),
     [
-        ("table", "SELECT * {}", JSON),
-        ("tsv", "ASK {}", "text/tab-separated-values"),
-        ("xml", "DESCRIBE <a:b>", "application/rdf+xml"),
-        ("table", "CONSTRUCT WHERE {}", "text/turtle"),
-        ("nt", "CONSTRUCT WHERE {}", "application/n-triples"),
+        ("table", QueryKind.SOLUTIONS, JSON),
+        ("tsv", QueryKind.BOOLEAN, "text/tab-separated-values"),
+        ("xml", QueryKind.TRIPLES, "application/rdf+xml"),
+        ("table", QueryKind.TRIPLES, "text/turtle"),
+        ("nt", QueryKind.TRIPLES, "application/n-triples"),
     ],
 )
-def test_a_short_name_stands_for_a_media_type(form: str, query: str, media_type: str) -> None:
-    assert media_type_for(form, query) == media_type
+def test_a_short_name_stands_for_a_media_type(form: str, kind: QueryKind, media_type: str) -> None:
+    assert media_type_for(form, kind) == media_type
 
 
 def test_a_format_that_does_not_suit_names_those_that_do() -> None:
     with pytest.raises(QueryError, match="can't be answered as ttl; there are json, xml, csv, tsv"):
-        media_type_for("ttl", "SELECT * {}")
+        media_type_for("ttl", QueryKind.SOLUTIONS)

@@ -148,7 +148,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OxigraphStore]:
 
 
 def rows(store: OxigraphStore, query: str) -> list[dict[str, str]]:
-    answer = store.query(prepare_query(query), media_type=JSON, limits=QueryLimits())
+    answer = store.query(prepare_query(query).text, media_type=JSON, limits=QueryLimits())
     bindings = json.loads(b"".join(answer.chunks))["results"]["bindings"]
     return [{name: value["value"] for name, value in row.items()} for row in bindings]
 

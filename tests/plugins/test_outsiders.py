@@ -24,7 +24,19 @@ REPORT = f"Tywydd y gogledd\n\nstation|degrees|sky\nAberffin|-4|clear\nLlanwynto
 WARM = REPORT.replace(b"-4", b"14")
 WEATHER = "application/vnd.weather"
 TERMS = "PREFIX w: <http://weather.example/terms#> "
-KINDS = {"source", "format", "facet", "topic", "entity_kind", "language", "catalogue", "graph", "shelf", "executor"}
+KINDS = {
+    "source",
+    "format",
+    "facet",
+    "topic",
+    "entity_kind",
+    "language",
+    "catalogue",
+    "graph",
+    "shelf",
+    "backup",
+    "executor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +99,7 @@ def test_the_house_stands_on_the_packages_engines(outside: Outside) -> None:
     ledger = (outside.folder / "graph.ledger").read_text(encoding="ascii")
     assert sum(map(int, ledger.split())) > 0
     checks = {check["what"]: check for check in outside.rehi.ask("doctor", code=0)}
-    assert checks["archive"]["seen"] == "a loft"
+    assert checks["place of the archive"]["seen"] == "a loft"
     assert checks["plugins"]["ok"]
 
 

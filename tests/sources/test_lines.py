@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import tracemalloc
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,17 @@ def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path) -> None:
             contents(file)
     finally:
         os.seteuid(me)
+
+
+def test_a_file_that_is_packed_too_well_is_given_up_and_an_honest_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rehi.sources.lines._MOST_UNPACKED", 1 << 21)
+    bomb, honest = tmp_path / "bomb.gz", tmp_path / "honest.gz"
+    bomb.write_bytes(gzip.compress(b"http://a.test/\n" * 300_000))
+    honest.write_bytes(gzip.compress(b"".join(b"http://a.test/%d\n" % number for number in range(200_000))))
+    before: deque[bytes] = deque()
+    with open_lines(bomb) as lines, pytest.raises(SourceError, match="unpacks to more than 100 times its size"):
+        before.extend(lines)
+    assert 100_000 < len(before) <= (1 << 21) / len(b"http://a.test/\n")
+    assert len(contents(honest)) == 200_000

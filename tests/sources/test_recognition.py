@@ -112,23 +112,36 @@ def test_a_log_that_begins_with_the_header_of_an_arc_file_is_a_log(tmp_path: Pat
     assert recognise_file(file, load_all("source")) == kind
 
 
+LIST = b"http://www.example.ee/\n<http://b.ee/>\n"
+
+
 @pytest.mark.parametrize(
-    ("contents", "kind"),
+    ("media_type", "contents", "kind"),
     [
-        (LOG, "crawl-log"),
-        (b"http://www.example.ee/\n<http://b.ee/>\n", "url-list"),
-        (b"<http://b.ee/>\n<https://c.ee/>\n", "url-list"),
-        (SITEMAP, "page"),
-        (FEED, "page"),
-        (b'<html><a href="http://a.ee/">a</a>', "page"),
-        (b"", "page"),
-        (PROSE, "page"),
-        (b"%PDF-1.4\n\0\0\0", "page"),
+        ("text/uri-list", LIST, "url-list"),
+        ("Text/URI-List; charset=utf-8", gzip.compress(LIST, mtime=0), "url-list"),
+        ("text/uri-list", b"<http://b.ee/>\n<https://c.ee/>\n", "url-list"),
+        ("text/uri-list", b'<html><a href="http://a.ee/">a</a>', "page"),
+        ("text/plain", LIST, "page"),
+        ("text/csv", LIST, "page"),
+        ("application/gzip", gzip.compress(LIST, mtime=0), "page"),
+        ("text/html", LIST, "page"),
+        ("", LIST, "page"),
+        ("text/plain", LOG, "page"),
+        ("text/xml", SITEMAP, "page"),
+        ("text/xml", FEED, "page"),
+        ("text/html", b'<html><a href="http://a.ee/">a</a>', "page"),
+        ("text/plain", b"", "page"),
+        ("text/plain", PROSE, "page"),
+        ("application/pdf", b"%PDF-1.4\n\0\0\0", "page"),
     ],
 )
-def test_what_lies_at_a_url_is_a_page_if_it_is_nothing_else(tmp_path: Path, contents: bytes, kind: str) -> None:
+def test_what_lies_at_a_url_is_a_page_unless_its_type_says_that_it_is_a_list(
+    tmp_path: Path, media_type: str, contents: bytes, kind: str
+) -> None:
     file = tmp_path / "source"
     file.write_bytes(contents)
-    recognised = recognise(sample_file(file, name="http://a.ee/x", is_local=False), load_all("source"))
+    sample = sample_file(file, name="http://a.ee/x", media_type=media_type, is_local=False)
+    recognised = recognise(sample, load_all("source"))
     assert recognised is not None
     assert recognised[0] == kind

@@ -4,8 +4,10 @@ from rehi.archive.body import RecordHeaders, open_body, read_headers
 from rehi.archive.compaction import Compacted
 from rehi.archive.derived import DerivedFiles, is_derived, write_reading
 from rehi.archive.http_head import HttpHead
+from rehi.archive.index_check import IndexCheck, sample_index
 from rehi.archive.keeper import Archive
 from rehi.archive.recovery import TornPart, recover
+from rehi.archive.seal import index_name
 from rehi.archive.tombstone import is_tombstone, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.archive.walk import DamagedPart, KeptVisit, Walk, WholeRecord
 
@@ -15,11 +17,13 @@ __all__ = [
     "DamagedPart",
     "DerivedFiles",
     "HttpHead",
+    "IndexCheck",
     "KeptVisit",
     "RecordHeaders",
     "TornPart",
     "Walk",
     "WholeRecord",
+    "index_name",
     "is_derived",
     "is_tombstone",
     "open_body",
@@ -27,6 +31,7 @@ __all__ = [
     "read_tombstone",
     "read_tombstones",
     "recover",
+    "sample_index",
     "tombstone_files",
     "write_reading",
     "write_tombstones",

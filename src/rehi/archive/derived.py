@@ -66,6 +66,10 @@ class DerivedFiles:
         facts, _ = _read_block(rest, "metadata", ref)
         return _reading(text, facts, ref)
 
+    def sizes(self) -> dict[str, int]:
+        """Return the files' sizes by their names."""
+        return dict(self._shelf.files())
+
     @property
     def shared(self) -> bool:
         """Whether other workers see what is sealed."""
@@ -87,6 +91,8 @@ class DerivedFiles:
         for file, size in self._shelf.files():
             if self._files.owns(file) and size > known_end(file):
                 self._shelf.set_aside(file, known_end(file))
+            elif self._files.owns(file) and size < known_end(file):
+                self._files.abandon(file)  # the places of what is lost must not hold something else
         self._files.look_again()
 
 

@@ -36,6 +36,9 @@ def recover(
             known = known_end(file)
             if size > known:
                 yield from _recover(shelf, Walk(shelf, file, size), known)
+            elif size < known:  # nothing is appended to it: the places of what is lost must not hold something else
+                why = f"the file ends at {size:,}, and it was {known:,} bytes long"
+                yield TornPart(file=file, offset=size, length=known - size, set_aside=False, why=why)
 
 
 def _recover(shelf: Shelf, walk: Walk, known: int) -> Iterator[KeptVisit | TornPart]:

@@ -29,15 +29,22 @@ def seal_file(shelf: Shelf, file: str, size: int, *, spool: Path | None = None) 
 def _lines(shelf: Shelf, file: str, size: int) -> Iterator[str]:
     """Yield a line for each answer that replay tools can show, so none for deltas."""
     for item in Walk(shelf, file, size, decode_deltas=False).records():
-        if isinstance(item, WholeRecord) and item.kept is not None:
-            kept = item.kept
-            yield cdxj_line(
-                url=kept.url,
-                at=kept.at,
-                mime=REVISIT if kept.revisit else kept.media_type,
-                status=kept.status,
-                digest=kept.digest,
-                length=item.ref.length,
-                offset=item.ref.offset,
-                filename=file,
-            )
+        if isinstance(item, WholeRecord) and (line := index_line(item)):
+            yield line
+
+
+def index_line(item: WholeRecord) -> str:
+    """Return the line of a record, without its end; empty if it is no answer."""
+    kept = item.kept
+    if kept is None:
+        return ""
+    return cdxj_line(
+        url=kept.url,
+        at=kept.at,
+        mime=REVISIT if kept.revisit else kept.media_type,
+        status=kept.status,
+        digest=kept.digest,
+        length=item.ref.length,
+        offset=item.ref.offset,
+        filename=item.ref.file,
+    )

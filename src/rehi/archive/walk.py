@@ -223,6 +223,11 @@ def _kept(ref: RecordRef, fields: RecordFields, content: _BlockContent) -> KeptV
     )
 
 
+def describe_visit(ref: RecordRef, fields: RecordFields, http: HttpHead | None) -> KeptVisit | None:
+    """Return a visit as its head alone describes it, without the size of its body; None if it names no digest."""
+    return _kept(ref, fields, _BlockContent(http, fields.payload_digest, 0))
+
+
 def _target(url: str, http: HttpHead) -> str:
     location = http.header("Location")
     if http.status not in REDIRECTS or not location:

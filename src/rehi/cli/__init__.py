@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
 from rehi import __version__
+from rehi.cli.lazy_group import LazyGroup
 
 # name: (module, what it does). Kept here so that ``rehi --help`` imports nothing else.
 COMMANDS = {
@@ -26,6 +26,8 @@ COMMANDS = {
     "diff": ("rehi.cli.diff", "Show what is different between two versions of a page, a table or a file."),
     "stats": ("rehi.cli.stats", "Show what there is, in numbers."),
     "archive": ("rehi.cli.archive", "Look after the archive: stats, verify, reindex, prune, compact."),
+    "backup": ("rehi.cli.backup", "Back everything up, while a harvest goes on; list, verify and prune backups."),
+    "restore": ("rehi.cli.restore", "Bring everything back from a backup, or a part of it."),
     "source": ("rehi.cli.source", "Show the sources; say when their pages are visited again and what is kept."),
     "host": ("rehi.cli.host", "Show how hosts fare, and order their pace, or that one is left alone."),
     "problems": ("rehi.cli.problems", "Show what went wrong, where, and what happens next."),
@@ -37,29 +39,7 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(COMMANDS[cmd_name][0]).command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{COMMANDS[cmd_name][0]} has no command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands into the help, from the table alone."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="rehi")
 @click.option("--data", type=click.Path(path_type=Path), help="The data folder (default: rehi-data).")
 @click.option("--config", type=click.Path(path_type=Path), help="The settings file (default: rehi.toml).")

@@ -21,6 +21,9 @@ VISITED = "What lies there is found out when it has been visited. Next: rehi har
 
 @click.command("add")
 @click.argument("sources", metavar="FILE|FOLDER|URL...", nargs=-1, required=True)
+@click.option(
+    "--kind", default="", help="What lies at a URL: `url-list` or `crawl-log`; else its type tells, or it is a page."
+)
 @click.option("--again", is_flag=True, help="Take it in once more, with statistics of its own.")
 @click.option("--in-place", is_flag=True, help="Leave a WARC file where it is, and keep only where its records are.")
 @click.option("--policy", help="When its pages are visited again, as in `rehi source`.")
@@ -30,6 +33,7 @@ VISITED = "What lies there is found out when it has been visited. Next: rehi har
 def command(
     ctx: click.Context,
     sources: tuple[str, ...],
+    kind: str,
     again: bool,
     in_place: bool,
     policy: str | None,
@@ -40,7 +44,7 @@ def command(
 
     The kind is detected. What was interrupted goes on where it stopped; what is done already is not read twice.
     What lies at a URL is visited by the next `rehi harvest`, or by the rehi that is up, as politely as any page; then
-    it is read as what it is, or kept as a page.
+    it is kept as a page, unless its declared type (text/uri-list, a WARC file) or --kind says that it is a source.
     A folder stands for all WARC and ARC files in it. Their records become versions with their own times; their pages
     are visited again when you ask for it (`rehi update`).
 
@@ -48,7 +52,7 @@ def command(
     Examples:
       rehi add crawl.log
       rehi add crawl.log.gz --json
-      rehi add https://www.example.ee/urls.txt
+      rehi add https://www.example.ee/urls.txt --kind url-list
       rehi add https://www.example.ee/
       rehi add monthly.txt --policy "fixed 0 1 1 * *" --priority low
       rehi add crawl.warc.gz old.arc.gz
@@ -60,7 +64,7 @@ def command(
     check_policy(policy)
     with open_house(ctx) as house:
         names = [name for given in sources for name in expand(given)]
-        entered = [enter(house, name, again=again, in_place=in_place) for name in names]
+        entered = [enter(house, name, kind=kind, again=again, in_place=in_place) for name in names]
         if policy is not None or priority is not None:  # before the first of its pages is visited
             for source in entered:
                 order_policy(house, source.id, policy=policy, priority=priority)

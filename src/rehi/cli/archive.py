@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from rehi.cli.lazy_group import LazyGroup
 
 # name: (module, what it does). Kept here so that the help imports nothing else.
 SUBCOMMANDS = {
@@ -16,29 +16,7 @@ SUBCOMMANDS = {
 }
 
 
-class ArchiveGroup(click.Group):
-    """The subcommands, each imported when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order of the table."""
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, imported now."""
-        if cmd_name not in SUBCOMMANDS:
-            return None
-        command = import_module(SUBCOMMANDS[cmd_name][0]).command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{SUBCOMMANDS[cmd_name][0]} has no command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list in the help, from the table alone."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in SUBCOMMANDS.items()])
-
-
-@click.group("archive", cls=ArchiveGroup)
+@click.group("archive", cls=LazyGroup, table=SUBCOMMANDS)
 def command() -> None:
     """Look after the archive: what it holds, whether it is whole, and what may go.
 

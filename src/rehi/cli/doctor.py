@@ -7,18 +7,24 @@ import platform
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from rehi import __version__
-from rehi.app import House, lock_folder
+from rehi.app import House
 from rehi.cli.output import json_option, open_house, show_json, show_table
-from rehi.errors import DataFolderBusy, RehiError
+from rehi.errors import RehiError
+from rehi.folder_lock import is_locked
+
+if TYPE_CHECKING:
+    from rehi.operations.health import Ailment, Examination
 
 ENOUGH_DISK = 1_000_000_000
 ENOUGH_FILES = 1024
+SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,42 +35,95 @@ class Check:
     ok: bool
     seen: str
     cure: str = ""
+    ailments: tuple[Ailment, ...] = ()  # of a part of the house
 
 
 @click.command("doctor")
+@click.option("--deep", is_flag=True, help="Read everything: all records, every table, every description.")
+@click.option("--mend", "mending", is_flag=True, help="Bring back what is damaged, and list what can't be.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> int:
-    """Check versions, the data folder, disk, engines and the port, and say what to do; exits with 1 if any is not well.
+def command(ctx: click.Context, deep: bool, mending: bool, as_json: bool) -> int:
+    """Check versions, disk, engines and every part of the data folder, and name the cure; exits with 1 if any is not well.
+
+    A quick look takes seconds: sizes, marks and samples. A deep one reads everything. Both may run while rehi is up.
+    To mend, stop the harvest: derived files come from the archive, the graph from the catalogue, indexes from the files, and
+    the catalogue from what can be read of it and from the archive. What is replaced is set aside.
 
     \b
     Examples:
       rehi doctor
+      rehi doctor --deep
+      rehi doctor --mend
       rehi doctor --json
     """
+    if mending:
+        return _mend(ctx, as_json=as_json)
     with open_house(ctx) as house:
-        checks = list(_examine(house))
+        checks = list(_examine(house, deep=deep))
     if as_json:
         show_json(checks)
     else:
-        rows = [("well" if check.ok else "NOT WELL", check.what, check.seen, check.cure) for check in checks]
-        show_table(("", "what", "seen", "what to do"), rows, empty="")
+        _show(checks)
     return 0 if all(check.ok for check in checks) else 1
 
 
-def _examine(house: House) -> Iterator[Check]:
+def _mend(ctx: click.Context, *, as_json: bool) -> int:
+    """Mend, and say what was done and what is lost; 1 if something is."""
+    from rehi.operations.health import mend
+
+    with open_house(ctx) as house:
+        mended = mend(house.settings)
+    if as_json:
+        show_json(mended)
+    else:
+        for line in mended.done or ["Nothing had to be mended."]:
+            click.echo(line)
+        if mended.lost:
+            rows = [(lost.url, lost.number, lost.at, lost.why) for lost in mended.lost[:SHOWN]]
+            show_table(("URL", "version", "of", "what is lost"), rows, empty="")
+        if len(mended.lost) > SHOWN:
+            click.echo(f"{len(mended.lost) - SHOWN:,} more; --json shows all.")
+    return 1 if mended.lost else 0
+
+
+def _show(checks: Sequence[Check]) -> None:
+    rows = [("well" if check.ok else "NOT WELL", check.what, check.seen, check.cure) for check in checks]
+    show_table(("", "what", "seen", "what to do"), rows, empty="")
+    ailments = [ailment for check in checks for ailment in check.ailments]
+    if ailments:
+        listed = [(ailment.part.value, ailment.subject, ailment.why) for ailment in ailments[:SHOWN]]
+        show_table(("part", "where", "what is wrong"), listed, empty="")
+    if len(ailments) > SHOWN:
+        click.echo(f"{len(ailments) - SHOWN:,} more; --json shows all.")
+
+
+def _examine(house: House, *, deep: bool) -> Iterator[Check]:
     yield _python()
     yield Check("rehi", True, __version__)
     yield _folder(house)
     yield _disk(house)
     yield _files()
-    yield _engine("catalogue", lambda: house.catalogue.check(), "check the setting `catalogue`")
-    yield _engine("graph", lambda: house.graph.check(), "check the setting `graph`")
-    yield _engine("archive", lambda: house.check_archive(), "check the settings under `archive`, and the credentials")
+    yield _engine("engine of the catalogue", lambda: house.catalogue.check(), "check the setting `catalogue`")
+    yield _engine("engine of the graph", lambda: house.graph.check(), "check the setting `graph`")
+    yield _engine("place of the archive", lambda: house.check_archive(), "check the settings under `archive`")
+    from rehi.operations.health import examine
+
+    for seen in examine(house, deep=deep):
+        yield _part(seen)
     yield _engine("fetch", _libcurl, "install pycurl from its wheel")
     yield _engine("names", _estonian, "install estnltk from its wheel")
     yield _plugins()
     yield _port(house)
+
+
+def _part(seen: Examination) -> Check:
+    if seen.is_well:
+        return Check(seen.part.value, True, seen.seen)
+    first = seen.ailments[0]
+    some = f"{len(seen.ailments):,} ailments, as: {first.subject}: {first.why}"
+    cures = dict.fromkeys(ailment.cure for ailment in seen.ailments)
+    return Check(seen.part.value, False, some, "; ".join(cures), seen.ailments)
 
 
 def _python() -> Check:
@@ -124,14 +183,6 @@ def _plugins() -> Check:
     return Check("plugins", False, seen, "repair or uninstall that package; all else works without it")
 
 
-def _is_up(house: House) -> bool:
-    try:
-        with lock_folder(house.settings.data):
-            return False
-    except DataFolderBusy:
-        return True
-
-
 def _port(house: House) -> Check:
     settings = house.settings.serve
     with socket.socket() as probe:
@@ -140,7 +191,7 @@ def _port(house: House) -> Check:
             probe.bind((settings.host, settings.port))
         except OSError as error:
             seen = f"{settings.host}:{settings.port}: {error.strerror.lower() if error.strerror else error}"
-            if _is_up(house):
+            if is_locked(house.settings.data):
                 return Check("port", True, f"{seen}, by the rehi that is up")
             return Check("port", False, seen, "choose another with serve.port, or end what listens there")
     return Check("port", True, f"{settings.host}:{settings.port} is free")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from rehi.cli.progress import harvest_bar
+from rehi.errors import EngineAway
 
 if TYPE_CHECKING:
     from rehi.app import House
@@ -27,12 +29,31 @@ def stop_on_signals() -> threading.Event:
     return stop
 
 
-def run_harvest(house: House, harvest: Harvest, *, kind: UpdateKind, stop: threading.Event, quiet: bool) -> None:
-    """Visit what is due until nothing is left, or until told to stop."""
+def count_waiting(house: House) -> int:
+    """Return how many pages are due; 0 while nobody can tell."""
     from rehi.app import utc_now
 
-    def waiting() -> int:
+    try:
         return house.catalogue.totals(now=utc_now()).waiting
+    except EngineAway:
+        return 0
 
-    with harvest_bar(quiet=quiet, waiting=waiting) as show:
+
+def explain_rests(house: House) -> str:
+    """Return until when hosts rest on which pages are due; empty if none does."""
+    from rehi.app import utc_now
+
+    now = utc_now()
+    waiting, ready = house.catalogue.totals(now=now).waiting, house.catalogue.next_ready()
+    if not waiting or ready is None or ready <= now:
+        return ""
+    return (
+        f"{waiting:,} pages are due on hosts that rest: the first may be visited at {ready:%Y-%m-%d %H:%M:%S} UTC. "
+        "`rehi hosts` says why."
+    )
+
+
+def run_harvest(house: House, harvest: Harvest, *, kind: UpdateKind, stop: threading.Event, quiet: bool) -> None:
+    """Visit what is due until nothing is left, or until told to stop."""
+    with harvest_bar(quiet=quiet, waiting=partial(count_waiting, house)) as show:
         harvest.run(until_idle=True, stopped=stop.is_set, on_turn=show, kind=kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rehi.cli.foreground import run_harvest, stop_on_signals
+from rehi.cli.foreground import explain_rests, run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.model.update import UpdateKind
 
@@ -33,10 +33,20 @@ def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
         if graph_anew:
             describe_anew(house)
         run_harvest(house, harvest, kind=UpdateKind.HARVEST, stop=stop, quiet=as_json)
+        rests = explain_rests(house)
     progress = harvest.progress
     if as_json:
-        show_json({"counts": dict(progress.counts), "seconds": dict(progress.seconds), "stopped": stop.is_set()})
+        show_json(
+            {
+                "counts": dict(progress.counts),
+                "seconds": dict(progress.seconds),
+                "stopped": stop.is_set(),
+                "rests": rests,
+            }
+        )
     else:
         rows = [(what, n) for what, n in sorted(progress.counts.items()) if n]
         show_table(("what", "number"), rows, empty="Nothing was due. Add a source with: rehi add FILE")
+        if rests and not progress.counts["visited"]:
+            click.echo(rests)
     return 130 if stop.is_set() else 0

@@ -37,6 +37,9 @@ def harvest_bar(*, quiet: bool, waiting: Callable[[], int]) -> Iterator[Callable
                 return
             shown_at = monotonic()
             counts = progress.counts
+            if progress.outages:  # then nobody can tell how much is left
+                draw(counts["visited"], counts["visited"], f"waiting: {progress.outages[0].message}")
+                return
             text = (
                 f"{counts['new']} new, {counts['unchanged']} unchanged, {counts['failed']} failed, "
                 f"{counts['read']} read, {counts['names']} names, {counts['statements']} statements"

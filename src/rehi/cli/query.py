@@ -9,6 +9,7 @@ import click
 
 from rehi.cli.output import open_house, show_table
 from rehi.errors import QueryError
+from rehi.ports import QueryAnswer
 
 
 @click.command("query")
@@ -27,19 +28,21 @@ def command(ctx: click.Context, text: str | None, file: Path | None, form: str, 
       rehi query 'SELECT ?page WHERE { ?place ner:locationName "Võru" ; ner:mentionedAtSite ?page }' --format csv
       rehi query -f question.rq --json
     """
-    from rehi.graph import media_type_for
+    from rehi.graph import media_type_for, prepare_query
 
-    query = _text(text, file)
+    query = prepare_query(_text(text, file))
+    media_type = media_type_for("json" if as_json else form, query.kind)
     with open_house(ctx) as house:
+        answer = house.query(query, media_type=media_type)
         if form == "table" and not as_json:
-            answer = house.query(query, media_type=media_type_for("table", query))
             _show(answer.media_type, b"".join(answer.chunks))
             click.echo(f"{answer.seconds * 1000:.0f} ms", err=True)
+            _warn(answer)
             return
-        answer = house.query(query, media_type=media_type_for("json" if as_json else form, query))
         for chunk in answer.chunks:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
+        _warn(answer)
 
 
 def _text(text: str | None, file: Path | None) -> str:
@@ -53,6 +56,11 @@ def _text(text: str | None, file: Path | None) -> str:
         return file.read_text(encoding="utf-8") if file else ""
     except (OSError, UnicodeDecodeError) as error:
         raise QueryError(f"the query file {file} can't be read: {error}") from error
+
+
+def _warn(answer: QueryAnswer) -> None:
+    if answer.incomplete:
+        click.echo(f"The answer is incomplete. {answer.incomplete}", err=True)
 
 
 def _show(media_type: str, body: bytes) -> None:

@@ -6,11 +6,13 @@ import signal
 import sys
 import threading
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import click
 
 from rehi.app import House
+from rehi.cli.foreground import count_waiting
 from rehi.cli.output import json_option, open_house, show_json
 from rehi.cli.practice import practice_web
 from rehi.cli.progress import harvest_bar
@@ -49,7 +51,6 @@ def command(ctx: click.Context, sources: tuple[str, ...], port: int | None, with
 def _run(
     house: House, stack: ExitStack, sources: tuple[str, ...], port: int | None, stop: threading.Event, *, as_json: bool
 ) -> None:
-    from rehi.app import utc_now
     from rehi.operations.sources import enter
     from rehi.pipeline import Progress
     from rehi.serve import running
@@ -68,14 +69,12 @@ def _run(
     else:
         click.echo(f"rehi is up: {address}  (Ctrl-C stops it)", err=True)
 
-    def waiting() -> int:
-        return house.catalogue.totals(now=utc_now()).waiting
-
-    with harvest_bar(quiet=as_json, waiting=waiting) as show:
+    with harvest_bar(quiet=as_json, waiting=partial(count_waiting, house)) as show:
         while not stop.wait(0.25) and service.status.running:
             status = service.status
             progress = Progress()
             progress.counts.update(status.counts)
+            progress.outages = status.outages
             show(progress)
     if service.error is not None:
         raise service.error

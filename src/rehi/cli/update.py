@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rehi.cli.foreground import run_harvest, stop_on_signals
+from rehi.cli.foreground import explain_rests, run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import update_bar
 from rehi.errors import DataFolderBusy, UserError
@@ -62,10 +62,13 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
             code = 130 if stop.is_set() else 0
         except DataFolderBusy:
             row, code = _look_on(house, part, stop, quiet=as_json), 0
+        rests = explain_rests(house)
     if as_json:
         show_json(row)
     else:
         _show([row])
+        if row.counts.get("visited", 0) < row.due and row.state is UpdateState.DONE and rests:
+            click.echo(rests)
         if row.state is UpdateState.RUNNING:
             click.echo("It goes on. See how far it is with: rehi update --list")
     return code

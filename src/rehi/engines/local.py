@@ -1,32 +1,37 @@
-"""The local executor: guarded processes on this machine. A task that crashes, hangs or is greedy harms no other."""
+"""The local executor: guarded processes on this machine. A task that crashes, hangs or is greedy harms no other.
+
+The processes come from a fork server. When that is killed, or a pool breaks in another way, another one is brought, after
+a pause that grows as long as no task succeeds; tasks wait for it. Only what ends its own process time and again is given up.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import errno
+import logging
 import os
 import pickle
-import resource
 import signal
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
-from rehi.errors import ReaderCrashed, ReadTimeout, ReadTooLarge
+from rehi.engines.local_worker import guard_worker, run_guarded
+from rehi.errors import ReaderCrashed, ReadTimeout
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 TASKS_PER_WORKER = 500  # parsers leak; a fresh worker costs 20 ms from the fork server
-POOLS_PER_TASK = 3  # pools that may break while a task is in them before it is given up
-NICENESS = 10  # so that the main process goes first
+POOLS_PER_TASK = 10  # pools that may break while a task is in them before it is given up: it is hardly ever to blame
 WATCH_SECONDS = 0.2  # between two looks whether a pool has broken
-ORPHAN_SECONDS = 10.0  # beyond a task's time: by then the parent has ended the worker, or is dead itself
+SHORTEST, LONGEST = 0.1, 30.0  # seconds until another pool is brought, if one after another breaks; doubled each time
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
@@ -35,16 +40,29 @@ class _Job:
 
     payload: bytes
     future: Future[Any] = field(default_factory=Future)
-    pools: int = 0
+    pool: _Pool | None = None  # that has it
+    broken: int = 0  # pools that had it
+    scheduled_at: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
 class _Pool:
-    """A pool of processes, and the futures that it has given."""
+    """A pool of processes, the fork server that they come from, and the futures that the pool has given."""
 
     processes: Any
+    fork_server: int
     futures: weakref.WeakSet[Future[bytes]] = field(default_factory=weakref.WeakSet)
     ending: bool = False
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether its fork server has ended, and all its workers with it."""
+        if _fork_server() != self.fork_server:
+            return True
+        try:
+            return os.waitid(os.P_PID, self.fork_server, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
 
 
 class LocalExecutor:
@@ -57,19 +75,34 @@ class LocalExecutor:
         self._preload = tuple(preload)  # modules that the fork server imports for all workers, if it is started here
         self._lock = threading.RLock()
         self._jobs: set[_Job] = set()
+        self._waiting: deque[_Job] = deque()  # for a pool
         self._pool: _Pool | None = None
-        self._closed = False
+        self._bringing = False  # a thread is about to bring a pool
+        self._failures = 0  # pools that broke or could not be made since a task succeeded
+        self._restarts = 0
+        self._trouble = ""
+        self._closed = threading.Event()
 
     @property
     def workers(self) -> int:
         """How many tasks run at once."""
         return self._workers
 
+    @property
+    def restarts(self) -> int:
+        """How often the processes ended all at once, or could not be started."""
+        return self._restarts
+
+    @property
+    def trouble(self) -> str:
+        """Why no task can be run now; empty if nothing is wrong."""
+        return self._trouble if self._pool is None else ""
+
     def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run a task in a worker; its future raises ReaderCrashed, ReadTimeout or ReadTooLarge if the worker had to be ended."""
         job = _Job(pickle.dumps((work, args, kwargs), pickle.HIGHEST_PROTOCOL))
         with self._lock:
-            if self._closed:
+            if self._closed.is_set():
                 raise ReaderCrashed("the executor is closed")
             self._jobs.add(job)
         self._start(job)
@@ -78,7 +111,7 @@ class LocalExecutor:
     def close(self) -> None:
         """End all workers at once; tasks that were running fail."""
         with self._lock:
-            self._closed = True
+            self._closed.set()
             pool, self._pool = self._pool, None
             jobs = list(self._jobs)
         if pool is not None:
@@ -87,37 +120,74 @@ class LocalExecutor:
             self._settle(job, error=ReaderCrashed("the executor was closed"))
 
     def _start(self, job: _Job) -> None:
-        inner = self._schedule(job)
-        if inner is None:
-            self._settle(job, error=ReaderCrashed("there is no worker process to run it"))
-            return
+        """Give a task to the pool; without one it waits for the next."""
+        with self._lock:
+            if self._closed.is_set():
+                self._settle(job, error=ReaderCrashed("the executor was closed"))
+                return
+            inner = None if self._pool is None else self._schedule(job, self._pool)
+            if inner is None:
+                self._waiting.append(job)
+                self._bring_pool()
+                return
         inner.add_done_callback(lambda done: self._finish(job, done))
         # Weakly: in a circle, both would hold a document's text until the collector comes by.
         held = weakref.ref(inner)
         job.future.add_done_callback(lambda outer: _cancel(held()) if outer.cancelled() else None)
 
-    def _schedule(self, job: _Job) -> Any:
-        """Return the pool's own future of a task; None if the executor is closed, or one pool after another breaks."""
-        with self._lock:
-            while not self._closed and job.pools < POOLS_PER_TASK:
-                if self._pool is None:
-                    self._pool = _Pool(_make_pool(self._workers, self._memory, self._preload))
-                    threading.Thread(target=self._watch, args=(self._pool,), name="pool-watch", daemon=True).start()
-                job.pools += 1
-                try:
-                    inner = self._pool.processes.schedule(
-                        _run_guarded, args=(job.payload, self._timeout), timeout=self._timeout
-                    )
-                except RuntimeError:  # this pool broke since it was last used
-                    self._pool = None
-                else:
-                    self._pool.futures.add(inner)
-                    return inner
+    def _schedule(self, job: _Job, pool: _Pool) -> Any:
+        """Return the pool's own future of a task; None if the pool has broken."""
+        job.pool, job.scheduled_at = pool, time.monotonic()
+        try:
+            inner = pool.processes.schedule(run_guarded, args=(job.payload, self._timeout), timeout=self._timeout)
+        except (RuntimeError, OSError, EOFError):
+            self._pool = None
             return None
+        pool.futures.add(inner)
+        return inner
+
+    # pools ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _bring_pool(self) -> None:
+        with self._lock:
+            if self._bringing or self._pool is not None:
+                return
+            self._bringing = True
+        threading.Thread(target=self._bring, name="pool-bring", daemon=True).start()
+
+    def _bring(self) -> None:
+        """Make a pool, as often as it takes, and give it all tasks that wait."""
+        while not self._closed.wait(self._pause()):
+            try:
+                pool = _make_pool(self._workers, self._memory, self._preload)
+            except Exception as error:  # no process, no memory, no file, or a fork server that dies: all may pass
+                self._note(f"worker processes can't be started: {type(error).__name__}: {error}")
+                continue
+            with self._lock:
+                self._pool, self._bringing, self._trouble = pool, False, ""
+                jobs = list(self._waiting)
+                self._waiting.clear()
+            if self._closed.is_set():  # too late for it to end this one
+                self._end(pool)
+                return
+            threading.Thread(target=self._watch, args=(pool,), name="pool-watch", daemon=True).start()
+            for job in jobs:
+                self._start(job)
+            return
+
+    def _pause(self) -> float:
+        return min(SHORTEST * 2 ** min(self._failures - 1, 20), LONGEST) if self._failures else 0.0
+
+    def _note(self, why: str) -> None:
+        with self._lock:
+            self._failures += 1
+            self._restarts += 1
+            self._trouble = why
+        _log.warning("%s; they are started again in %.1f seconds", why, self._pause())
 
     def _watch(self, pool: _Pool) -> None:
         """End a pool when it has broken; not in its own threads, which it joins when it ends."""
-        while pool.processes.active:
+        while pool.processes.active and not pool.is_orphaned:
             time.sleep(WATCH_SECONDS)
         self._end(pool)
 
@@ -129,14 +199,20 @@ class LocalExecutor:
             pool.ending = True
             if self._pool is pool:
                 self._pool = None
-        pool.processes.stop()
-        pool.processes.join()
-        if self._closed:
-            return
-        # What was still in its queue when it broke, or was taken from there just then, it answers never.
-        for inner in list(pool.futures):
-            if not inner.done():
-                inner.set_exception(BrokenProcessPool("the pool broke before it took the task"))
+        if not self._closed.is_set():
+            killed = "their fork server was killed" if pool.is_orphaned else "one of them died"
+            self._note(f"the worker processes have ended, since {killed}")
+            self._bring_pool()
+        try:
+            pool.processes.stop()
+            pool.processes.join()
+        finally:
+            # What was still in its queue when it broke, or was taken from there just then, it answers never.
+            for inner in [] if self._closed.is_set() else list(pool.futures):
+                if not inner.done():
+                    inner.set_exception(BrokenProcessPool("the pool broke before it took the task"))
+
+    # outcomes ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _finish(self, job: _Job, inner: Future[bytes]) -> None:
         try:
@@ -146,18 +222,30 @@ class LocalExecutor:
         except CancelledError:
             self._settle(job, error=ReaderCrashed("the task was given up"))
         except TimeoutError:
-            self._settle(job, error=ReadTimeout(f"reading took longer than {self._timeout:g} seconds"))
+            if time.monotonic() - job.scheduled_at < self._timeout:  # the clock jumped, by which the pool goes
+                self._start(job)
+            else:
+                self._settle(job, error=ReadTimeout(f"reading took longer than {self._timeout:g} seconds"))
         except Exception as error:  # whatever else reaches us here is a process that did not end well
-            self._settle(job, error=ReaderCrashed(_exit_reason(error)))
+            if job.pool is not None and job.pool.is_orphaned:  # the end of a worker says nothing of its task
+                self._try_again(job)
+            else:
+                self._settle(job, error=ReaderCrashed(_exit_reason(error)))
         else:
+            self._failures = 0
             self._settle(job, **{"result" if fine else "error": outcome})
 
     def _try_again(self, job: _Job) -> None:
         """Start a task again whose pool broke: it breaks as a whole when an idle worker dies, through no fault of the tasks."""
         with self._lock:
-            if self._pool is not None and not self._pool.processes.active:
+            pool = job.pool
+            if pool is not None and self._pool is pool and (pool.is_orphaned or not pool.processes.active):
                 self._pool = None
-        self._start(job)
+        job.broken += 1
+        if job.broken < POOLS_PER_TASK or (pool is not None and pool.is_orphaned):
+            self._start(job)
+        else:
+            self._settle(job, error=ReaderCrashed(f"its worker processes broke {job.broken} times"))
 
     def _settle(self, job: _Job, *, result: Any = None, error: BaseException | None = None) -> None:
         with self._lock:
@@ -172,20 +260,24 @@ class LocalExecutor:
             job.future.set_result(result)
 
 
-def _make_pool(workers: int, memory: int, preload: Sequence[str]) -> Any:
+def _make_pool(workers: int, memory: int, preload: Sequence[str]) -> _Pool:
     """Return a pool whose processes come from a fork server: forking this process would copy its threads' locks."""
     import multiprocessing
 
     from pebble import ProcessPool
 
     _start_fork_server(preload)
-    return ProcessPool(
+    processes = ProcessPool(
         max_workers=workers,
         max_tasks=TASKS_PER_WORKER,
-        initializer=_guard_worker,
+        initializer=guard_worker,
         initargs=(memory,),
         context=multiprocessing.get_context("forkserver"),
     )
+    pool = _Pool(processes, _fork_server())
+    if not processes.active:  # this starts them
+        raise BrokenProcessPool("they ended at once")
+    return pool
 
 
 def _start_fork_server(preload: Sequence[str]) -> None:
@@ -201,6 +293,13 @@ def _start_fork_server(preload: Sequence[str]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _fork_server() -> int:
+    """Return the process id of the fork server that there is now; 0 if there is none."""
+    from multiprocessing import forkserver
+
+    return forkserver._forkserver._forkserver_pid or 0  # type: ignore[attr-defined]
+
+
 def _cancel(inner: Any) -> None:
     if inner is not None:
         inner.cancel()
@@ -213,84 +312,6 @@ def _exit_reason(error: BaseException) -> str:
     if code < 0:
         return f"the process was killed by {signal.Signals(-code).name}"
     return f"the process ended with code {code}"
-
-
-# inside a worker ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _guard_worker(memory: int) -> None:
-    """Set the limits of a new worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would wait for native code to return
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # RLIMIT_DATA stops Python's and native allocations alike, and does not count mapped libraries and models as
-    # RLIMIT_AS does.
-    _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_CORE, 0)
-    os.nice(NICENESS)
-    threading.Thread(target=_exit_with_parent, name="parent-watch", daemon=True).start()
-
-
-def _run_guarded(payload: bytes, timeout: float) -> bytes:
-    """Run pickled work; return the pickled outcome, ``(True, result)`` or ``(False, error)``."""
-    # The alarm is the kernel's: it ends a worker that is stuck in native code after its parent was killed.
-    signal.setitimer(signal.ITIMER_REAL, timeout + ORPHAN_SECONDS)
-    try:
-        outcome = _attempt(payload)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    if outcome is None:
-        _release_memory()
-        outcome = pickle.dumps((False, ReadTooLarge("reading wanted more memory than a document may have")))
-    return outcome
-
-
-def _attempt(payload: bytes) -> bytes | None:
-    """Return the pickled outcome; None if memory ran out: leaving this frame frees what the work held."""
-    try:
-        work, args, kwargs = pickle.loads(payload)  # noqa: S301  from our own parent
-        return pickle.dumps((True, work(*args, **kwargs)), pickle.HIGHEST_PROTOCOL)
-    except MemoryError:
-        return None
-    except OSError as error:
-        return None if error.errno == errno.ENOMEM else _pack(error)
-    except BaseException as error:  # SystemExit too: a task may not end its worker
-        return _pack(error)
-
-
-def _pack(error: BaseException) -> bytes:
-    """Return an error pickled: as it is if it is an Exception that can be pickled, else as a ReaderCrashed that names it."""
-    crash = ReaderCrashed(f"{type(error).__name__}: {error}")
-    if not isinstance(error, Exception):
-        return pickle.dumps((False, crash))
-    try:
-        packed = pickle.dumps((False, error))
-        pickle.loads(packed)  # noqa: S301  our own bytes of a moment ago
-    except Exception:  # any class may fail in its own way to be copied
-        return pickle.dumps((False, crash))
-    return packed
-
-
-def _limit(which: int, value: int) -> None:
-    hard = resource.getrlimit(which)[1]
-    allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(which, (allowed, allowed))
-
-
-def _release_memory() -> None:
-    """Return freed memory to the system: what the allocator keeps counts against the next task."""
-    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _exit_with_parent() -> None:
-    from multiprocessing import connection, parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
 
 
 def open_executor(uri: str, *, workers: int, timeout: float, memory: int, preload: Sequence[str] = ()) -> LocalExecutor:

@@ -14,6 +14,7 @@ from rehi.errors import RehiError
 from rehi.model.codec import to_json
 from rehi.model.document import Document, Term
 from rehi.model.work import FacetBrief
+from rehi.process import is_shortage
 
 __all__ = ["Facet", "SilentFacet", "Understanding", "enrich", "recipe_of", "understand"]
 
@@ -42,9 +43,9 @@ def understand(document: Document) -> Understanding:
             plain, brief, terms = facet.encode(value), facet.brief(value), dict.fromkeys(facet.terms(value))
             encoded = to_json({"version": facet.version, "value": plain})  # TypeError if JSON can't hold what it gives
             data = None if brief is None else to_json(brief)
-        except MemoryError:
-            raise
         except Exception as error:  # of an outsider's facet or of a library: never a reason to lose the text
+            if is_shortage(error):
+                raise
             _log.warning("the facet %s failed", name, exc_info=True)
             result.failures[name] = str(error) if isinstance(error, RehiError) else f"{type(error).__name__}: {error}"
             continue

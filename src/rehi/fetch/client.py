@@ -14,7 +14,6 @@ import pycurl
 from rehi.errors import DiskFull, FetchError, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch.coding import accepted_codings
 from rehi.fetch.dns import Addresses, DnsResolver
-from rehi.fetch.handle import OTHERS, PER_VISIT, raise_descriptor_limit
 from rehi.fetch.poller import CurlPoller
 from rehi.fetch.route import Route, Router
 from rehi.fetch.target import Target, parse_target, redirect_target
@@ -24,6 +23,7 @@ from rehi.settings import FetchSettings
 
 MAX_FOLLOWED = 5  # RFC 9309 asks for at least five for robots.txt
 _MOST_KNOWN = 10_000  # hosts whose addresses libcurl knows
+FILES_PER_VISIT = 4  # the socket, its copy while it is opened, a spooled body, and a connection kept for the next
 K = TypeVar("K")
 
 
@@ -61,7 +61,6 @@ class Fetcher(Generic[K]):
             ("Accept", "*/*"),
             ("Accept-Encoding", accepted_codings()),
         )
-        raise_descriptor_limit(settings.connections * PER_VISIT + OTHERS)
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
         self._poller = CurlPoller(self._multi)

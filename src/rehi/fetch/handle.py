@@ -1,9 +1,7 @@
-"""A handle: libcurl set up as every visit needs it, with the options of one host, certificates, and files enough to open."""
+"""A handle: libcurl set up as every visit needs it, with the options of one host, and certificates."""
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import ssl
 from functools import cache
 from importlib import import_module
@@ -17,30 +15,8 @@ from rehi.fetch.connection_options import ConnectionOptions
 from rehi.fetch.dns import CACHE_SECONDS
 from rehi.settings import FetchSettings
 
-PER_VISIT = 4  # the socket, its copy while it is opened, a spooled body, and a connection that waits to be used again
-OTHERS = 512  # for the other parts of the program
 _STALL_BYTES = 32  # a second
 _SUPPRESS_CONNECT_HEADERS = 265  # pycurl has no name for it
-
-
-def raise_descriptor_limit(wanted: int) -> int:
-    """Raise this process's limit of open files as far as is wanted and the system allows; return the limit then.
-
-    Most systems begin with 1,024, which is too few.
-    """
-    if importlib.util.find_spec("resource") is None:  # a system without such limits
-        return wanted
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return wanted
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from rehi.frontier.agenda import Agenda, PlannedRequest, Purpose
 from rehi.frontier.budget import Budget, adjust_price, allowance
+from rehi.frontier.history import is_host_history, is_page_history
 from rehi.frontier.politeness import Politeness, check_settings, host_name, parse_hours, politeness_for, zone_of
 from rehi.frontier.schedule import (
     Plan,
@@ -30,6 +31,8 @@ __all__ = [
     "apply_visits",
     "check_settings",
     "host_name",
+    "is_host_history",
+    "is_page_history",
     "next_time",
     "parse_hours",
     "parse_policy",

@@ -184,6 +184,11 @@ class Agenda:
             rested = now + timedelta(seconds=host.pace.usual) if host.under_way else now
             self._release(host, ready_at=max(rested, host.rested_at or now))
 
+    @property
+    def releases(self) -> Sequence[HostRelease]:
+        """The leases that are to be given back."""
+        return self._released
+
     def take_releases(self) -> list[HostRelease]:
         """Return the leases that are to be given back to the catalogue, once."""
         released, self._released = self._released, []

@@ -92,6 +92,16 @@ def read_host(packed: bytes) -> HostHistory:
     return HostHistory(values[:EXPERTS], values[EXPERTS : 2 * EXPERTS], values[2 * EXPERTS :])
 
 
+def is_page_history(packed: bytes) -> bool:
+    """Whether these bytes are the history of a page, or none."""
+    return not packed or read_page(packed) is not None
+
+
+def is_host_history(packed: bytes) -> bool:
+    """Whether these bytes are the history of a host, or none."""
+    return not packed or _unpack(_HOST, packed) is not None
+
+
 def write_page(page: PageHistory) -> bytes:
     """Return a page's history as bytes."""
     return _PAGE.pack(

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from rehi.graph.comparison import read_statements
+from rehi.graph.mark import describe_mark, find_gap, mark_graph, read_mark
 from rehi.graph.ontology import describe_vocabulary
-from rehi.graph.query import QueryKind, prepare_query, query_kind
+from rehi.graph.query import PreparedQuery, QueryKind, prepare_query
 from rehi.graph.results import choose_media_type, media_type_for
 
 __all__ = [
+    "PreparedQuery",
     "QueryKind",
     "choose_media_type",
+    "describe_mark",
     "describe_vocabulary",
+    "find_gap",
+    "mark_graph",
     "media_type_for",
     "prepare_query",
-    "query_kind",
+    "read_mark",
+    "read_statements",
 ]

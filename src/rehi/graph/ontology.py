@@ -21,6 +21,8 @@ _LITERALS = {
         "basic form",
         "A basic form under which the entity can be looked up: its name, other readings of it, and each in lower case.",
     ),
+    v.REHI + "generation": ("generation", "Which graph this is: drawn by lot when it was begun."),
+    v.REHI + "batch": ("batch", "How many times something was written to this graph."),
 }
 _LINKS = {
     v.NER + "mentionedAtSite": ("is mentioned at", "A document in which the entity is mentioned now."),

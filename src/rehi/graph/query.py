@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rehi.errors import QueryError
@@ -31,20 +32,23 @@ _KINDS = {
 }
 
 
-def query_kind(query: str) -> QueryKind:
-    """Return what a query answers with; QueryError if it is no query."""
-    return _kind(query, _tokens(query))
+@dataclass(frozen=True, slots=True)
+class PreparedQuery:
+    """A query that may be asked."""
+
+    text: str
+    kind: QueryKind
 
 
-def prepare_query(query: str) -> str:
-    """Return the query with the well-known prefixes that it uses declared; QueryError if it is not allowed.
+def prepare_query(query: str) -> PreparedQuery:
+    """Return the query with the well-known prefixes that it uses declared, and its kind; QueryError if it is not allowed.
 
     Lines keep their numbers. A query may change nothing, and it may not ask other servers: engines answer from what was
     harvested. The embedded engine also makes sure of that by other means, since SERVICE can be hidden from any tokeniser.
     """
     query = query.removeprefix("\ufeff")
     tokens = _tokens(query)
-    _kind(query, tokens)
+    kind = _kind(query, tokens)
     for token in tokens:
         if token.kind is TokenKind.OPEN:
             raise QueryError(f"the string that begins at {line_and_column(query, token.start)} does not end")
@@ -54,7 +58,8 @@ def prepare_query(query: str) -> str:
                 "only what was harvested is answered from"
             )
     missing = _missing_prefixes(query, tokens)
-    return "".join(f"PREFIX {prefix}: <{PREFIXES[prefix]}> " for prefix in missing) + query
+    declared = "".join(f"PREFIX {prefix}: <{PREFIXES[prefix]}> " for prefix in missing)
+    return PreparedQuery(declared + query, kind)
 
 
 def _tokens(query: str) -> list[SparqlToken]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehi.errors import QueryError
-from rehi.graph.query import QueryKind, query_kind
+from rehi.graph.query import QueryKind
 
 _TABLES = {
     "json": "application/sparql-results+json",
@@ -34,9 +34,8 @@ _ALIASES = {
 _MOST_RANGES = 100  # of an Accept header; browsers send about six
 
 
-def media_type_for(form: str, query: str) -> str:
-    """Return the media type of a short name for this query; QueryError if there is none. ``table`` is the default type."""
-    kind = query_kind(query)
+def media_type_for(form: str, kind: QueryKind) -> str:
+    """Return the media type of a short name; QueryError if a query of this kind has none. ``table`` is the default type."""
     formats = FORMATS[kind]
     if form == "table":
         return next(iter(formats.values()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rehi.model.retention import Pruning
 from rehi.model.version import Digest, RecordRef
@@ -25,3 +25,15 @@ class KnownBody:
     size: int
     place: RecordRef
     pruned: Pruning | None = None
+    id: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueFault:
+    """Something in the catalogue's own file that is not as it was written."""
+
+    table: str  # empty if it is the file as a whole, or can't be told
+    why: str
+    row: int | None = None
+    index: str = ""  # the index that does not have what its table has
+    unread: bool = False  # not a fault: the time was up before all was looked at

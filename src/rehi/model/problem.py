@@ -10,7 +10,7 @@ from rehi.errors import RehiError
 
 
 class Stage(StrEnum):
-    """A room in which something can go wrong."""
+    """A room in which something can go wrong, or the service of all of them."""
 
     SOURCES = "sources"
     FETCH = "fetch"
@@ -18,6 +18,7 @@ class Stage(StrEnum):
     EXTRACT = "extract"
     ENRICH = "enrich"
     GRAPH = "graph"
+    SERVICE = "service"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -51,6 +51,10 @@ class Source:
     def is_local(self) -> bool:
         """Whether it is a file that only one worker can read."""
         return not self.location.startswith(("http://", "https://"))
+
+    def without_path(self) -> Source:
+        """Return it without the folder of its file, which is nobody's business on the network."""
+        return replace(self, location=self.name) if self.is_local else self
 
 
 class Finding(NamedTuple):

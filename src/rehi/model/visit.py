@@ -28,13 +28,14 @@ class VisitTask:
     media_type: str = ""  # as last declared
     failures: int = 0  # in a row
     failing_since: datetime | None = None
+    visited_at: datetime | None = None  # last
     hops: int = 0  # redirects that led here
     policies: tuple[str, ...] = ()  # of its sources, for coming back; an empty one is the settings' own
     weight: float = 1.0  # how much more the source that matters most matters than others
     promised: float = 0.0  # the shortest time between two changes that a source promises, in seconds; 0 if none does
     promised_type: str = ""  # the media type that a source promises
     history: bytes = b""  # of its changes, as the frontier writes it
-    by_reference: bool = False  # its bytes were dropped on purpose; only whether they are the same is of interest
+    dropped_by: tuple[str, ...] = ()  # the rules of its sources for what is kept, if its bytes were dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

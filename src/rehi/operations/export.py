@@ -71,11 +71,12 @@ def urls_of(house: House, query: str) -> frozenset[str]:
     """Return the URLs that the first variable of a SELECT is bound to; QueryError if there are none."""
     import orjson
 
-    from rehi.graph import QueryKind, media_type_for, query_kind
+    from rehi.graph import QueryKind, media_type_for, prepare_query
 
-    if query_kind(query) is not QueryKind.SOLUTIONS:
+    prepared = prepare_query(query)
+    if prepared.kind is not QueryKind.SOLUTIONS:
         raise QueryError("an export needs a SELECT whose first variable is the URL of a document")
-    answer = house.query(query, media_type=media_type_for("json", query))
+    answer = house.query(prepared, media_type=media_type_for("json", prepared.kind))
     body = bytearray()
     for chunk in answer.chunks:
         body += chunk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,12 +30,15 @@ class Reindexed:
     bytes: int = 0
 
 
-def set_catalogue_aside(house: House) -> Path:
-    """Give the embedded catalogue another name, so that a new one is begun; SettingsError for any other."""
+def set_catalogue_aside(house: House, *, locked: bool = False) -> Path:
+    """Give the embedded catalogue another name, so that a new one is begun; SettingsError for any other.
+
+    ``locked`` says that this process has the folder for itself already.
+    """
     path = house.settings.data / "catalogue.db"
     if house.settings.catalogue_uri != f"sqlite:///{house.settings.data.resolve()}/catalogue.db":
         raise SettingsError("only the embedded catalogue can be begun anew; name an empty database instead")
-    with lock_folder(house.settings.data):
+    with nullcontext() if locked else lock_folder(house.settings.data):
         aside = path.with_name(f"catalogue-{utc_now():%Y%m%d%H%M%S}.db")
         for suffix in ("-wal", "-shm", ""):
             before = path.with_name(path.name + suffix)

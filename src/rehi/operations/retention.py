@@ -73,7 +73,7 @@ def set_keep(
     keep: Annotated[str, Field(max_length=200, description='"all", "last 5", "one per month", "references" …')],
 ) -> Source:
     """Say which versions of a source's pages are kept; nothing goes before the archive is pruned."""
-    return order_keep(house, source_id, keep)
+    return order_keep(house, source_id, keep).without_path()
 
 
 def check_keep(keep: str) -> None:

@@ -26,7 +26,7 @@ def set_policy(
     house: House, *, source_id: SourceId, policy: Policy | None = None, priority: Priority | None = None
 ) -> Source:
     """Say when a source's pages are visited again, and how much they matter; what is left out stays as it is."""
-    return order_policy(house, source_id, policy=policy, priority=priority)
+    return order_policy(house, source_id, policy=policy, priority=priority).without_path()
 
 
 def check_policy(policy: str | None, priority: str | None = None) -> None:

@@ -14,13 +14,20 @@ from rehi.app import House, utc_now
 from rehi.builtin import find, load, load_all
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceState
-from rehi.operations.parameters import LONGEST_URL, SourceId
+from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId
 from rehi.operations.status import RunningService
 from rehi.sources import normalise, recognise_file
 from rehi.sources.links import parse_follow
 from rehi.sources.recognition import find_crawls
 
 WARC, WARC_IN_PLACE = "warc", "warc-in-place"
+KindName = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_TEXT,
+        description='What lies there, as in "url-list" or "crawl-log"; empty: its declared type tells, else it is a page.',
+    ),
+]
 FollowText = Annotated[
     str,
     Field(
@@ -31,12 +38,12 @@ FollowText = Annotated[
 
 def list_sources(house: House) -> Sequence[Source]:
     """List the sources with their statistics, the newest first."""
-    return house.catalogue.sources()
+    return [source.without_path() for source in house.catalogue.sources()]
 
 
 def get_source(house: House, *, source_id: SourceId) -> Source:
     """Return one source with its statistics."""
-    return house.catalogue.source(source_id)
+    return house.catalogue.source(source_id).without_path()
 
 
 def add_source(
@@ -45,24 +52,25 @@ def add_source(
     source: Annotated[
         str, Field(pattern="^https?://", max_length=LONGEST_URL, description="The address of a log, a list or a page.")
     ],
+    kind: KindName = UNRECOGNISED,
     start: Annotated[bool, Field(description="Whether to begin at once.")] = True,
 ) -> Source:
     """Add a source by its address; what lies there is visited like any page, and read when that has been done."""
-    entered = enter(service.house, source)
+    entered = enter(service.house, source, kind=kind)
     if start:
         service.start_source(entered.id)
-    return service.house.catalogue.source(entered.id)
+    return service.house.catalogue.source(entered.id).without_path()
 
 
 def start_source(service: RunningService, *, source_id: SourceId) -> Source:
     """Have a waiting source taken in and harvested."""
     service.start_source(source_id)
-    return service.house.catalogue.source(source_id)
+    return service.house.catalogue.source(source_id).without_path()
 
 
 def set_follow(house: House, *, source_id: SourceId, follow: FollowText) -> Source:
     """Say which links of a source's documents become resources of it, those that were read before too."""
-    return order_follow(house, source_id, follow)
+    return order_follow(house, source_id, follow).without_path()
 
 
 def order_follow(house: House, source_id: int, follow: str) -> Source:
@@ -71,23 +79,31 @@ def order_follow(house: House, source_id: int, follow: str) -> Source:
     return house.catalogue.source(source_id)
 
 
-def enter(house: House, given: str, *, again: bool = False, in_place: bool = False) -> Source:
-    """Enter a file, or an address: what lies there is found out when it has been visited."""
+def enter(house: House, given: str, *, kind: str = UNRECOGNISED, again: bool = False, in_place: bool = False) -> Source:
+    """Enter a file, or an address; if its kind isn't said, that is found out when the address has been visited."""
+    if kind != UNRECOGNISED and (kind == WARC_IN_PLACE or find("source", kind) is None):
+        kinds = ", ".join(sorted(name for name in load_all("source") if name != WARC_IN_PLACE))
+        raise SourceError(f"{kind[:80]!r} is no kind of source; there are {kinds}")
     if not re.match(r"[a-z][a-z0-9+.-]*://", given, re.IGNORECASE):
         path = Path(given)
-        return enter_file(house, path, name=path.name, again=again, in_place=in_place)
+        return enter_file(house, path, name=path.name, kind=kind, again=again, in_place=in_place)
     if in_place:
         raise SourceError(f"{given} can't be left in place; that is for WARC files on this machine")
     url = normalise(given)
     if url is None or not url.startswith(("http://", "https://")):
         raise SourceError(f"{given} is not a URL that can be visited; it must begin with http:// or https://")
     name = _fresh(house, url) if again else url
-    return house.catalogue.add_source(kind=UNRECOGNISED, name=name, location=url, size=0, now=utc_now())
+    return house.catalogue.add_source(kind=kind, name=name, location=url, size=0, now=utc_now())
 
 
-def enter_file(house: House, path: Path, *, name: str, again: bool = False, in_place: bool = False) -> Source:
+def enter_file(
+    house: House, path: Path, *, name: str, kind: str = UNRECOGNISED, again: bool = False, in_place: bool = False
+) -> Source:
     """Enter a file as a source; ``again`` enters it a second time, with statistics of its own."""
-    kind = recognise_file(path, load_all("source"))
+    recognised = recognise_file(path, load_all("source"))
+    if kind not in (UNRECOGNISED, recognised):
+        raise SourceError(f"{path} is not of the kind {kind}, but of {recognised}")
+    kind = recognised
     if in_place:
         if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")
@@ -140,7 +156,7 @@ def read_in(
     It is in the outbox from now on, so that whatever is left is done by the next harvest.
     """
     catalogue, discovery = house.catalogue, house.discovery
-    source = catalogue.start_source(source_id, now=utc_now())
+    source = catalogue.start_source(source_id, worker=house.worker, now=utc_now())
     if source.state is SourceState.DONE:
         return source
     with discovery.lock():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rehi.app import House, utc_now
+from rehi.errors import EngineAway
 from rehi.model.listing import Totals
+from rehi.model.outage import Outage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,15 @@ class ServiceStatus:
     reading: str = ""  # the source being taken in
     reading_share: float = 0.0
     error: str = ""  # why it stopped
+    outages: Sequence[Outage] = ()  # engines that are away now and waited for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphStatus:
+    """Whether the graph says all that it should."""
+
+    incomplete: str  # why it does not; empty if it does
+    left: int  # what is still to be written of it again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +38,9 @@ class Status:
     """What is being done now, and the totals."""
 
     service: ServiceStatus
-    totals: Totals
+    totals: Totals | None  # None while the catalogue is away
     outdated: int  # documents that another recipe has read than today's
+    graph: GraphStatus | None  # None while the catalogue is away
 
 
 class RunningService(Protocol):
@@ -48,8 +60,20 @@ class RunningService(Protocol):
 
 def get_status(service: RunningService) -> Status:
     """Return what is being done now, and how much there is of everything."""
-    totals = service.house.catalogue.totals(now=utc_now())
-    return Status(service=service.status, totals=totals, outdated=count_outdated(service.house, totals))
+    house = service.house
+    try:
+        totals = house.catalogue.totals(now=utc_now())
+        graph = GraphStatus(incomplete=house.graph_gap(), left=house.catalogue.graph_record().left)
+    except EngineAway as error:
+        return Status(service=tell_outage(service.status, error), totals=None, outdated=0, graph=None)
+    return Status(service=service.status, totals=totals, outdated=count_outdated(house, totals), graph=graph)
+
+
+def tell_outage(status: ServiceStatus, error: EngineAway) -> ServiceStatus:
+    """Return the status with what somebody has just found to be away, if the harvest has not noticed yet."""
+    if any(outage.code == error.code for outage in status.outages):
+        return status
+    return replace(status, outages=(*status.outages, Outage.of(error, since=utc_now())))
 
 
 def count_outdated(house: House, totals: Totals) -> int:

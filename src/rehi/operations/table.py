@@ -96,7 +96,7 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
                   "The way to the capture that is closest to Accept-Datetime, or to the newest.", status=302,
                   errors=(NotFound,), media_types=()),
         Operation("get_memento", "GET /web/{digits}/{url}", "rehi.serve.replay:get_memento",
-                  "A capture, byte for byte; digits are its time.", statuses=(206, 302, 304, 403, 416), errors=_LOST,
+                  "A capture; digits are its time, and with id_ behind them it comes byte for byte.", statuses=(206, 302, 304, 403, 416), errors=_LOST,
                   media_types=(ANY,)),
         Operation("get_calendar", "GET /web/*/{url}", "rehi.serve.replay:get_calendar",
                   "The history of a URL, as a page.", errors=(NotFound,), media_types=(HTML,)),
@@ -130,6 +130,10 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
     "Problems": (
         Operation("list_problems", "GET /api/problems", "rehi.operations.problems:list_problems",
                   "What went wrong, and how many problems there are of each class."),
+    ),
+    "Health": (
+        Operation("examine_house", "POST /api/doctor", "rehi.operations.health:examine_house",
+                  "Whether every part of the house is as it should be, and what ails it.", changes=True),
     ),
     "Workers": (
         Operation("list_workers", "GET /api/workers", "rehi.operations.workers:list_workers",

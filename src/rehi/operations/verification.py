@@ -1,22 +1,34 @@
-"""Verification: whether all that was kept is there, and is what it was."""
+"""Verification: whether all that was kept is there, and is what it was.
+
+It may run beside a harvest, and what that is just doing is no fault, by the order in which things are looked at: first what
+the catalogue knows, then which files are sealed, then their sizes, then the files. What the catalogue knew first was on disk
+before. And whatever seems to be missing is looked for once more, at the place that the catalogue names by then.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.archive import Archive, Walk, WholeRecord, is_derived
-from rehi.errors import RecordDamaged, RecordMissing
+from rehi.archive import Archive, IndexCheck, KeptVisit, Walk, WholeRecord, is_derived
+from rehi.errors import IndexWrong, RecordDamaged, RecordLost, RecordMissing, RehiError
 from rehi.model.inventory import KnownBody, KnownFile
+from rehi.model.listing import Page
 from rehi.model.problem import Problem, Stage
+from rehi.model.version import Digest
 
 CHUNK = 1 << 20
-ADVICE = "Bring the file back from a copy, then run `rehi archive verify` again; all else stays readable."
+ADVICE = (
+    "`rehi doctor --mend` brings back what can be, and lists the rest; a copy of the file, if there is one, is better."
+)
+_VISITS = 500  # looked up at once
+_PROBLEMS = 100_000
+_ERRORS: tuple[type[RehiError], ...] = (RecordMissing, RecordDamaged, IndexWrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ class Fault:
     offset: int
     code: str
     why: str
+    digest: Digest | None = None  # of the body that can't be had
 
 
 @dataclass(slots=True)
@@ -38,11 +51,49 @@ class Verified:
     bodies: int = 0
     bytes: int = 0
     faults: list[Fault] = field(default_factory=list)
+    unknown: list[KeptVisit] = field(default_factory=list)  # visits that the catalogue should know, and does not
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What must be there, as the catalogue and the folder said it before anything was read."""
+
+    bodies: Iterator[KnownBody]  # those that were known before the ends
+    ends: Mapping[str, int]  # of the files, up to which they are on disk
+    sealed: frozenset[str]  # files that nothing was appended to any more
+    missing: frozenset[str]  # files that are not there
+    lost: frozenset[str]  # places that are known to be damaged for good, as "file:offset"
+
+
+def take_inventory(house: House) -> Inventory:
+    """Note what must be there; the lock ``compact.lock`` must be held while it is looked for."""
+    bodies = house.catalogue.bodies()  # which they are is settled here: a body is entered together with its file's end
+    known = files_here(house)
+    names = {walk.name for walk in house.archive.walks()}
+    return Inventory(
+        bodies=bodies,
+        ends={file.name: file.known_end for file in known},
+        sealed=frozenset(name for name in names if house.archive.is_sealed(name)),
+        missing=frozenset(file.name for file in known if not house.archive.has_file(file.name)),
+        lost=frozenset(_lost_places(house)),
+    )
+
+
+def _lost_places(house: House) -> Iterator[str]:
+    problems, _ = house.catalogue.problems(stage=Stage.ARCHIVE, page=Page(limit=_PROBLEMS))
+    return (problem.subject for problem in problems if problem.code == RecordLost.code)
 
 
 def archive_files(house: House) -> list[KnownFile]:
     """Return the files of the archive that the catalogue knows of."""
     return [file for file in house.catalogue.known_files() if not is_derived(file.name)]
+
+
+def files_here(house: House) -> list[KnownFile]:
+    """Return the files of the archive that must be here: all of a bucket, but in a folder only this worker's own."""
+    shared = bool(house.settings.archive.uri)
+    here = (file for file in archive_files(house) if shared or file.owner in ("", house.worker))
+    return [file for file in here if file.known_end]  # one that was lost for good has no end any more
 
 
 def archive_size(house: House) -> int:
@@ -53,35 +104,81 @@ def archive_size(house: House) -> int:
 def verify_all(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> Verified:
     """Read every record of every file, check all digests, and look for every body that the catalogue knows of."""
     with lock_folder(house.settings.data, name="compact.lock"):  # no file may be replaced while it is read
-        # Before the files are read: what comes meanwhile is not looked for.
-        known = {file.name: file.known_end for file in archive_files(house)}
-        expected = house.catalogue.bodies()
-        done = Verified()
-        places = {walk.name: _go_through(house, walk, known, done, on_progress) for walk in house.archive.walks()}
-        missing = {name for name in known if not house.archive.has_file(name)}
-        done.faults += [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(missing)]
-        done.faults += _missing(house, places, missing, expected)
-    _note(house, done, utc_now())
-    return done
+        run = _Verification(house, take_inventory(house), on_progress)
+        run.go_through_files()
+        run.look_for_bodies()
+    _note(house, run.done, utc_now())
+    return run.done
 
 
-def _go_through(
-    house: House, walk: Walk, known: Mapping[str, int], done: Verified, on_progress: Callable[[int], None]
-) -> array[int]:
-    """Read one file; the offsets of its whole records, in order. What somebody may be writing is left out."""
-    offsets, size, open_end = array("Q"), walk.size, not house.archive.is_sealed(walk.name)
-    if open_end and known.get(walk.name):
-        walk.size = min(size, known[walk.name])
-    for item in walk.records():
-        if isinstance(item, WholeRecord):
-            offsets.append(item.ref.offset)
-            _count(done, item)
-        elif not (open_end and walk.name not in known and item.ref.end == size):
-            done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
-        on_progress(done.bytes + item.ref.end)
-    done.files += 1
-    done.bytes += size
-    return offsets
+class _Verification:
+    """One way through all files."""
+
+    def __init__(self, house: House, inventory: Inventory, on_progress: Callable[[int], None]) -> None:
+        self.done = Verified()
+        self._house, self._inventory, self._on_progress = house, inventory, on_progress
+        self._offsets: dict[str, array[int]] = {}  # of whole records, by file and in order
+        self._visits: list[KeptVisit] = []
+
+    def go_through_files(self) -> None:
+        """Read all files to the ends that they had."""
+        for walk in self._house.archive.walks():
+            self._offsets[walk.name] = self._go_through(walk)
+        self._look_up_visits()
+        lost = [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(self._inventory.missing)]
+        self.done.faults += lost
+
+    def look_for_bodies(self) -> None:
+        """Look for every body. Those in files that were not gone through are read: adopted ones, and new ones."""
+        archive = self._house.archive
+        for body in self._inventory.bodies:
+            place = archive.place_of(body.place)
+            if body.place.file in self._inventory.missing:
+                continue
+            if place.file not in self._offsets or not _holds(self._offsets[place.file], place.offset):
+                self.done.faults += _look_again(self._house, body)
+
+    def _go_through(self, walk: Walk) -> array[int]:
+        """Read one file; the offsets of its whole records, in order. What somebody may be writing is left out."""
+        known, size = self._inventory.ends.get(walk.name), walk.size
+        sealed = walk.name in self._inventory.sealed
+        if not sealed and known is not None:
+            walk.size = min(size, known)
+        offsets = array("Q")
+        with IndexCheck(self._house.archive.shelf, walk.name) as index:
+            for item in walk.records():
+                if isinstance(item, WholeRecord):
+                    offsets.append(item.ref.offset)
+                    index.add(item)
+                    self._count(item, acknowledged=known is not None and item.ref.end <= known)
+                elif f"{walk.name}:{item.ref.offset}" in self._inventory.lost:
+                    continue
+                elif sealed or known is not None or item.ref.end != size:
+                    self.done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
+                self._on_progress(self.done.bytes + item.ref.end)
+            if sealed and not any(fault.file == walk.name for fault in self.done.faults):
+                self.done.faults += [Fault(index.name, 0, IndexWrong.code, why) for why in index.faults()]
+        if known is not None and size < known:
+            why = f"the file ends at {size:,}, and it was {known:,} bytes long"
+            self.done.faults.append(Fault(walk.name, size, RecordMissing.code, why))
+        self.done.files += 1
+        self.done.bytes += size
+        return offsets
+
+    def _count(self, item: WholeRecord, *, acknowledged: bool) -> None:
+        self.done.records += 1
+        self.done.bodies += item.kept is not None and item.kept.body is not None
+        if item.kept is not None and acknowledged:
+            self._visits.append(item.kept)
+            if len(self._visits) >= _VISITS:
+                self._look_up_visits()
+
+    def _look_up_visits(self) -> None:
+        """Note the visits that the catalogue does not know, though it knows what lies behind them in their files."""
+        wanted = {(kept.url, kept.at): kept for kept in self._visits}
+        known = self._house.catalogue.on_record(wanted)
+        self.done.unknown += [kept for key, kept in wanted.items() if key not in known]
+        self._visits = []
 
 
 def verify_sample(house: House, count: int, *, on_progress: Callable[[int], None] = lambda _: None) -> Verified:
@@ -91,16 +188,19 @@ def verify_sample(house: House, count: int, *, on_progress: Callable[[int], None
         files.add(body.place.file)
         done.bodies += 1
         done.bytes += body.size
-        done.faults += _faults_of(house.archive, body)
+        if list(_faults_of(house.archive, body)):
+            done.faults += _look_again(house, body)
         on_progress(done.bodies)
     done.files = len(files)
     _note(house, done, utc_now())
     return done
 
 
-def _count(done: Verified, item: WholeRecord) -> None:
-    done.records += 1
-    done.bodies += item.kept is not None and item.kept.body is not None
+def _look_again(house: House, body: KnownBody) -> Iterator[Fault]:
+    """Read a body that was not where it was looked for, at the place that the catalogue names now, if it is to be there."""
+    now = house.catalogue.find_bodies([body.digest]).get(body.digest)
+    if now is not None and now.pruned is None:
+        yield from _faults_of(house.archive, now)
 
 
 def _faults_of(archive: Archive, body: KnownBody) -> Iterator[Fault]:
@@ -111,27 +211,10 @@ def _faults_of(archive: Archive, body: KnownBody) -> Iterator[Fault]:
             while chunk := stream.read(CHUNK):
                 digest.update(chunk)
     except (RecordDamaged, RecordMissing) as error:
-        yield Fault(place.file, place.offset, error.code, str(error))
+        yield Fault(place.file, place.offset, error.code, str(error), body.digest)
         return
     if f"sha256:{digest.hexdigest()}" != body.digest:
-        yield Fault(place.file, place.offset, RecordDamaged.code, f"it is not the body {body.digest}")
-
-
-def _missing(
-    house: House, places: dict[str, array[int]], files: set[str], expected: Iterable[KnownBody]
-) -> Iterator[Fault]:
-    """Yield bodies that the catalogue knows of and the files that are there do not hold.
-
-    Those in files that were not gone through are read: somebody else's that were adopted, and new ones.
-    """
-    for body in expected:
-        place = house.archive.place_of(body.place)
-        if body.place.file in files:
-            continue
-        if place.file not in places:
-            yield from _faults_of(house.archive, body)
-        elif not _holds(places[place.file], place.offset):
-            yield Fault(place.file, place.offset, RecordMissing.code, f"the body {body.digest} is not there")
+        yield Fault(place.file, place.offset, RecordDamaged.code, f"it is not the body {body.digest}", body.digest)
 
 
 def _holds(offsets: array[int], offset: int) -> bool:
@@ -145,5 +228,5 @@ def _note(house: House, done: Verified, now: datetime) -> None:
 
 
 def _problem(fault: Fault, now: datetime) -> Problem:
-    error = (RecordMissing if fault.code == RecordMissing.code else RecordDamaged)(fault.why)
+    error = next((kind for kind in _ERRORS if kind.code == fault.code), RecordDamaged)(fault.why)
     return Problem.of(error, stage=Stage.ARCHIVE, subject=f"{fault.file}:{fault.offset}", at=now, advice=ADVICE)

@@ -23,7 +23,7 @@ class WorkerRow:
     machine: str
     process: int
     version: str
-    archive: str
+    archive: str  # the address, or that it is its own folder
     graph: str
     owns_graph: bool
     hosts: int
@@ -63,14 +63,22 @@ def _row(worker: Worker, now: datetime) -> WorkerRow:
         machine=worker.machine,
         process=worker.process,
         version=worker.version,
-        archive=worker.archive,
-        graph=worker.graph,
+        archive=_place(worker.archive),
+        graph=_place(worker.graph),
         owns_graph=worker.owns_graph,
         hosts=worker.hosts,
         claims=dict(worker.claims),
         waiting=worker.waiting,
         holds=_describe_holdings(worker),
     )
+
+
+def _place(uri: str) -> str:
+    """Return where something lies, in a word if that is a path on the worker's own machine."""
+    scheme, separator, rest = uri.partition("://")
+    if separator and not rest.startswith("/"):
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+    return "its own folder" if uri else ""
 
 
 def _describe_holdings(worker: Worker) -> str:

@@ -4,25 +4,36 @@
     sources     frontier  fetch   archive  extract, enrich, link   graph
 
 Nothing is acknowledged before it is on disk: first the archive's records, then one catalogue transaction per batch,
-then the graph from the outbox. Each step may be repeated, so a kill at any point costs only work.
+then the graph from the outbox. Each step may be repeated, so a kill at any point costs only work, and a step whose engine
+is away is done again when that is back.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from time import perf_counter
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from functools import partial
+from time import perf_counter, sleep
 
-from rehi.graph import describe_vocabulary
+from rehi.errors import CatalogueAway, GraphAway, ReadersAway
+from rehi.model.problem import ProblemKey, Stage
 from rehi.model.update import UpdateKind
+from rehi.pipeline.clock_watch import CLOCK_JUMPED, ClockWatch
 from rehi.pipeline.descriptions import Descriptions
-from rehi.pipeline.discovery import Discoveries, Discovery
+from rehi.pipeline.discoveries import Discoveries
+from rehi.pipeline.discovery import Discovery
+from rehi.pipeline.graph_writer import GraphWriter
 from rehi.pipeline.links import Links
+from rehi.pipeline.outages import Outages
 from rehi.pipeline.readings import Readings
 from rehi.pipeline.reports import Presence, Rounds
 from rehi.pipeline.rooms import Progress, Rooms, Step
 from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
+
+CATCH_UP_SECONDS = 0.01  # between two turns while processes read
+_AWAY = [kind.code for kind in (CatalogueAway, GraphAway, ReadersAway)]
 
 _log = logging.getLogger(__name__)
 
@@ -41,12 +52,21 @@ class Harvest:
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)
         self._links = Links(rooms, self.progress)
-        self._descriptions = Descriptions(rooms, self.progress)
+        self._graph = GraphWriter(rooms)
+        self._descriptions = Descriptions(rooms, self.progress, self._graph)
         self._sealing = Sealing(rooms)
         self._presence = Presence(rooms)
+        probes: dict[str, Callable[[], object]] = {
+            CatalogueAway.code: self._give_back_unknown,
+            GraphAway.code: self._graph.reach,
+        }
+        self._outages = Outages(rooms.clock, self.progress, probes)
+        self._clock_watch = ClockWatch(rooms, self._outages.unsaid.append)
         room_steps = (self._discoveries, self._visits, self._readings, self._links, self._descriptions)
         # Each with those that it may have brought work for, when it has changed the catalogue.
         self._steps: tuple[tuple[Callable[[], bool], tuple[Step, ...]], ...] = (
+            (self._clock_watch.look, ()),
+            (self.tell_outages, room_steps),
             (self._discoveries.discover, room_steps),
             (self._visits.lease, ()),
             (self._visits.visit, ()),
@@ -66,26 +86,55 @@ class Harvest:
         on_turn: Callable[[Progress], None] = lambda _: None,
         kind: UpdateKind | None = None,
     ) -> None:
-        """Turn the wheel until told to stop, or until nothing is left that is due now; ``kind`` names its update."""
-        self._recover()
-        self._rounds.begin(kind or (UpdateKind.HARVEST if until_idle else UpdateKind.DAY))
+        """Turn the wheel until told to stop, or until nothing is left that is due now; ``kind`` names its update.
+
+        One that would go on for ever also ends when the clock has jumped: it goes by the time that it began with.
+        """
+        outages = self._outages
+        outages.patience = self._rooms.settings.work.patience if until_idle else None
+        outages.persist(self._recover, stopped=stopped)
+        kind = kind or (UpdateKind.HARVEST if until_idle else UpdateKind.DAY)
+        outages.persist(partial(self._rounds.begin, kind), stopped=stopped)
         finished = False
         try:
-            while not stopped():
-                for step, others in self._steps:
-                    began = perf_counter()
-                    if step():
-                        for other in others:
-                            other.stir()
-                    self.progress.seconds[step.__name__] += perf_counter() - began
+            while not stopped() and not (self.clock_jumped and not until_idle):
+                self._turn()
                 on_turn(self.progress)
                 idle = self.settled and self._visits.is_dry
-                self._rounds.turn(idle=idle)
+                outages.attempt(partial(self._rounds.turn, idle=idle), name="turn")
                 if until_idle and idle:
                     finished = True
                     break
         finally:
             self._leave(finished=finished)
+
+    def catch_up(self) -> None:
+        """Read and describe what waits, until nothing is left; nothing is visited, and no source is read."""
+        self._recover()
+        describe = (self._descriptions.describe,) if self._writes_graph else ()
+        steps = (self._readings.read, self._sealing.seal, *describe)
+        try:
+            while not (self._readings.is_settled and (self._descriptions.is_settled or not self._writes_graph)):
+                for step in steps:
+                    if step():
+                        self._readings.stir()
+                        self._descriptions.stir()
+                sleep(CATCH_UP_SECONDS)
+        finally:
+            self._forget_leases()
+            self._sealing.leave()
+            if self._writes_graph:
+                self._graph.publish()
+            self._presence.leave()
+
+    def _turn(self) -> None:
+        """Take every step once, but for those whose engine is away."""
+        for step, others in self._steps:
+            began = perf_counter()
+            if self._outages.attempt(step):
+                for other in others:
+                    other.stir()
+            self.progress.seconds[step.__name__] += perf_counter() - began
 
     def close(self) -> None:
         """Give back what was opened, whether the wheel was turned or not."""
@@ -94,36 +143,66 @@ class Harvest:
         self._visits.close()
 
     @property
+    def clock_jumped(self) -> bool:
+        """Whether the clock was set since the start, so that another harvest has to go on."""
+        return self._clock_watch.jumped
+
+    @property
     def settled(self) -> bool:
         """Whether all that has come so far is discovered, kept, read, described and published."""
         described = self._descriptions.is_settled or not self._writes_graph
         rooms = (self._discoveries, self._visits, self._readings, self._links)
-        return described and all(room.is_settled for room in rooms)
+        return described and not self._outages.current and all(room.is_settled for room in rooms)
 
     def _recover(self) -> None:
-        """Enter what the archive holds beyond the catalogue, and take back what this worker held when it was killed."""
+        """Enter what the archive holds beyond the catalogue, and take up what was under way when this worker was killed."""
         rooms = self._rooms
+        old = [ProblemKey(Stage.SERVICE, code, code) for code in _AWAY]
+        rooms.catalogue.note([], solved=[*old, ProblemKey(Stage.SERVICE, "clock", CLOCK_JUMPED)])
+        self._clock_watch.begin()
         self._forget_leases()
         ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}
         self._visits.recover(ends)
+        rooms.discovery.take_up()
         rooms.derived.forget_tail(lambda file: ends.get(file, 0))
-        if not rooms.graph_owner:
-            rooms.graph.write([describe_vocabulary(rooms.settings.base)])
-            rooms.graph.publish()
-        elif rooms.settings.work.graph:
+        if self._writes_graph:
+            self._graph.begin()
+        elif rooms.graph_owner and rooms.settings.work.graph:
             _log.warning(
                 "the graph is embedded in the worker %s: what it must be told is left to it", rooms.graph_owner
             )
 
+    def tell_outages(self) -> bool:
+        """Put on the problems list what was away; whether something has come back."""
+        outages = self._outages
+        if outages.unsaid:
+            self._rooms.catalogue.note(outages.unsaid)
+        over, outages.over = outages.over, False
+        outages.unsaid.clear()
+        return over
+
+    def _give_back_unknown(self) -> None:
+        """Give back what a catalogue has handed out and could not say any more: a write, which shows that it is back."""
+        in_hand = (self._discoveries, self._readings, self._descriptions)
+        claims = {row for room in in_hand for row in room.claim_ids}
+        self._forget_leases(tokens=self._visits.tokens, claims=claims)
+
     def _leave(self, *, finished: bool) -> None:
+        """Give everything back. Without a catalogue that is left to the next start, and nobody waits for it."""
         self._discoveries.leave()
+        if CatalogueAway.code in self._outages.current:
+            _log.warning("stopped while the catalogue is away: what was not recorded is, by the next harvest")
+            return
         self._visits.leave()
         self._rounds.end(finished=finished)
         self._forget_leases()
         self._sealing.leave()
-        self._rooms.graph.publish()
+        if self._writes_graph:
+            with suppress(GraphAway):
+                self._graph.publish()
         self._presence.leave()
 
-    def _forget_leases(self) -> None:
+    def _forget_leases(self, *, tokens: Collection[str] = (), claims: Collection[int] = ()) -> None:
         rooms = self._rooms
-        rooms.catalogue.forget_leases(worker=rooms.worker, rest=rooms.settings.fetch.delay, now=rooms.clock())
+        rest = rooms.settings.fetch.delay
+        rooms.catalogue.forget_leases(worker=rooms.worker, rest=rest, now=rooms.clock(), tokens=tokens, claims=claims)

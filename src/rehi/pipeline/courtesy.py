@@ -74,10 +74,14 @@ class Courtesy:
                 self._settled.add(robots_url(lease.origin))
         return asked, granted
 
-    def take_notes(self) -> tuple[list[Problem], list[ProblemKey]]:
+    @property
+    def notes(self) -> tuple[list[Problem], list[ProblemKey]]:
         """Notes for the operator, and those that hold no longer, if there were any."""
-        notes, settled, self._notes, self._settled = self._notes, self._settled, [], set()
-        return notes, [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in settled]
+        return self._notes, [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in self._settled]
+
+    def forget_notes(self) -> None:
+        """The notes are on the problems list."""
+        self._notes, self._settled = [], set()
 
     def react(self, lease: HostLease, visit: Visit, now: datetime) -> None:
         """Slow down, put the host off or relax, as its answer asks for."""

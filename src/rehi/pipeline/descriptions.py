@@ -11,6 +11,7 @@ from rehi.builtin import load_all
 from rehi.errors import FacetFailed, RehiError, TopicFailed
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.work import Claim
+from rehi.pipeline.graph_writer import GraphWriter
 from rehi.pipeline.rooms import LEASE_SECONDS, Progress, Rooms, Step
 from rehi.ports import GraphChange, GraphContext, Topic
 
@@ -26,12 +27,14 @@ _log = logging.getLogger(__name__)
 class Descriptions(Step):
     """The graph's share of the outbox: work of every topic that is installed. That of others waits for who knows them."""
 
-    def __init__(self, rooms: Rooms, progress: Progress) -> None:
+    def __init__(self, rooms: Rooms, progress: Progress, graph: GraphWriter) -> None:
         super().__init__(rooms, progress)
         self._write_at = self._published_at = rooms.clock()  # what is stirred waits for its turn here
+        self._graph = graph
         self._unpublished = False
         self._topics: Mapping[str, Topic] = load_all("topic")
         self._context = GraphContext(catalogue=rooms.catalogue, base=rooms.settings.base, note=self._note)
+        self._claims: Sequence[Claim] = ()  # what is not written yet: the graph may be away
         self._noted: set[str] = set()  # topics and facets that have just failed
         self._well: set[str] = set()  # those that were taken off the problems list
 
@@ -40,23 +43,32 @@ class Descriptions(Step):
         """Whether the graph says all that it has to, and queries see it."""
         return self._dry and not self._unpublished
 
+    @property
+    def claim_ids(self) -> set[int]:
+        """The rows of the outbox that are in hand."""
+        return {row for claim in self._claims for row in claim.ids}
+
     def describe(self) -> bool:
         """Write what has changed, and publish it now and then."""
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
         if now < self._write_at:
             return False
-        claims = catalogue.claim(
+        claims = self._claims or catalogue.claim(
             list(self._topics), worker=self._rooms.worker, limit=GRAPH_BATCH, ttl=LEASE_SECONDS, now=now
         )
+        self._claims = claims
         if len(claims) < GRAPH_BATCH:
             self._write_at = now + timedelta(seconds=DESCRIBE_SECONDS)
         self._dry = not claims
         if claims:
             self._write(claims)
-            self._unpublished = True
+            self._claims, self._unpublished = (), True
         if self._unpublished and (not claims or (now - self._published_at).total_seconds() > PUBLISH_SECONDS):
-            self._rooms.graph.publish()
+            self._graph.publish()
             self._unpublished, self._published_at = bool(claims), now
+            self._graph.settle()
+        elif not claims:
+            self._graph.settle()
         return False
 
     def _write(self, claims: Sequence[Claim]) -> None:
@@ -73,14 +85,16 @@ class Descriptions(Step):
         if self._rooms.graph.shared:
             claims = catalogue.renew_claims(claims, worker=worker, ttl=LEASE_SECONDS, now=self._rooms.clock())
         mine = {(claim.kind, claim.subject) for claim in claims}
-        self._rooms.graph.write([change for about, changes in described.items() if about in mine for change in changes])
+        mark = self._graph.write(
+            [change for about, changes in described.items() if about in mine for change in changes]
+        )
         self._put_followers(claims)
         statements = {
             subject: sum(len(change.triples) for change in described[kind, subject])
             for kind, subject in mine
             if kind == RESOURCE
         }
-        catalogue.record_descriptions(claims, statements=statements, seconds=perf_counter() - began)
+        catalogue.record_descriptions(claims, statements=statements, seconds=perf_counter() - began, mark=mark)
         self._progress.counts["statements"] += sum(statements.values())
 
     def _describe(self, claims: Sequence[Claim]) -> dict[tuple[str, int], Sequence[GraphChange]]:

@@ -5,10 +5,9 @@ That goes on beside the visits. A file is opened where it lies, and what lies at
 
 from __future__ import annotations
 
+import logging
 import shutil
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,18 +16,18 @@ from tempfile import NamedTemporaryFile
 
 from rehi.archive import Archive
 from rehi.builtin import load, load_all
-from rehi.errors import DataFolderBusy, NotFound, RehiError, SettingsError, SourceError
+from rehi.errors import NotFound, RehiError, SettingsError, SourceError
 from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.captured import CapturedVisit
 from rehi.model.listing import DocumentRow
-from rehi.model.problem import Problem, Stage
+from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.source import UNRECOGNISED, Source, SourceState
 from rehi.model.visit import Outcome
 from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
 from rehi.pipeline.judgement import Judge
-from rehi.pipeline.rooms import DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
+from rehi.pipeline.rooms import LEASE_SECONDS
 from rehi.ports import Catalogue
 from rehi.settings import Settings
 from rehi.sources import Awaited, Fetched, SourceKind, is_visitable, normalise, recognise, sample_file
@@ -42,6 +41,8 @@ _HOPS = 50  # redirects that are followed; each was judged when it was visited
 _NEXT = timedelta(microseconds=1)  # after a visit, any later one counts
 _FOR_GOOD = (Outcome.FORBIDDEN, Outcome.GONE)
 _TRY_AGAIN = frozenset({0, 408, 425, 429})  # and all of 500 and above
+
+_log = logging.getLogger(__name__)
 
 Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
 
@@ -60,10 +61,10 @@ class Discovery:
     importing: Callable[[], AbstractContextManager[Archive]]  # for appending what others have captured
     adopt: Callable[[Path], str]  # makes a file known to the archive where it is, and returns its name there
 
-    def claim(self, source_ids: Sequence[int] | None = None) -> Sequence[Claim]:
+    def claim(self, source_ids: Sequence[int] | None = None, *, retake: bool = True) -> Sequence[Claim]:
         """Claim a source that is to be read, any or one of these; whoever calls holds the lock.
 
-        So a claim of this worker's own is one of a process that was killed.
+        So a claim of this worker's own is one of a process that was killed, unless it reads another source already.
         """
         return self.catalogue.claim(
             (DISCOVER,),
@@ -72,17 +73,32 @@ class Discovery:
             ttl=LEASE_SECONDS,
             now=self.clock(),
             subjects=source_ids,
-            retake=True,
+            retake=retake,
         )
+
+    def take_up(self) -> None:
+        """Go on with files that an older version was reading, if they lie here: it did not know on whose machine they are."""
+        for source in self.catalogue.sources():
+            if source.state is not SourceState.READING or source.worker or not source.is_local:
+                continue
+            if Path(source.location).exists():
+                self.catalogue.start_source(source.id, worker=self.worker, now=self.clock())
+            else:
+                _log.warning("%s is left to a worker on whose machine %s lies", source.name, source.location)
 
     def read(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> None:
         """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further."""
+        for _ in self.read_in_turns(claim, report=report, cancelled=cancelled):
+            pass
+
+    def read_in_turns(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Read a source, and yield after each batch, so that others can have their turn; it stays open meanwhile."""
         source = self.catalogue.source(claim.subject)
         if source.state is SourceState.DONE:
             self.catalogue.finish([claim])
             return
         try:
-            self._discover(source, claim, report, cancelled)
+            yield from self._discover(source, claim, report, cancelled)
         except Awaited as awaited:
             self.catalogue.suspend(
                 source, awaited.url, [claim], since=awaited.since, at_once=awaited.at_once, now=self.clock()
@@ -94,9 +110,10 @@ class Discovery:
             raise
         if not cancelled():
             self.catalogue.mark_source(source.id, SourceState.DONE)
+            self.catalogue.note([], solved=[ProblemKey(Stage.SOURCES, source.name, SourceError.code)])
             self.catalogue.finish([claim])
 
-    def _discover(self, source: Source, claim: Claim, report: Report, cancelled: Callable[[], bool]) -> None:
+    def _discover(self, source: Source, claim: Claim, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
         with ExitStack() as stack:
             fetch = SourceFetch(
                 source, self.catalogue, self.archive, self.clock, self.spool, self.settings.fetch.max_bytes
@@ -107,12 +124,20 @@ class Discovery:
             report(source, source.share)
             renewed_at = self.clock()
             for share in take_in(
-                source, batches, self.catalogue, clock=self.clock, cancelled=cancelled, unit=kind.unit, keep=crawl.keep
+                source,
+                batches,
+                self.catalogue,
+                clock=self.clock,
+                cancelled=cancelled,
+                unit=kind.unit,
+                keep=crawl.keep,
+                limit=self.settings.intake.max_entries,
             ):
                 report(source, share)
                 if (self.clock() - renewed_at).total_seconds() > LEASE_SECONDS / 3:
                     renewed_at = self.clock()
                     self.catalogue.renew_claims([claim], worker=self.worker, ttl=LEASE_SECONDS, now=renewed_at)
+                yield
 
     def _kind_of(self, source: Source, fetch: SourceFetch) -> SourceKind:
         """Return a source's kind; what lies at a URL is looked at first."""
@@ -132,7 +157,8 @@ class Discovery:
         return kind
 
     def _fail(self, source: Source, error: RehiError) -> None:
-        problem = Problem.of(error, stage=Stage.SOURCES, subject=source.name, at=self.clock(), advice=ADVICE)
+        named = SourceError(str(error).replace(source.location, source.name))  # whoever reads the list needs no path
+        problem = Problem.of(named, stage=Stage.SOURCES, subject=source.name, at=self.clock(), advice=ADVICE)
         self.catalogue.note([problem])
         self.catalogue.mark_source(source.id, SourceState.FAILED)
 
@@ -159,7 +185,7 @@ class _Crawl:
 
 @contextmanager
 def _open_keeper(discovery: Discovery, source: Source) -> Iterator[CaptureKeeper]:
-    """The archive for crawls made elsewhere; what was kept before a kill is recorded first, and files are sealed at the end."""
+    """Open the archive for crawls made elsewhere. What was kept before a kill is recorded first, and files are sealed at the end."""
     with discovery.importing() as archive:
         _recover(discovery, archive, source)
         in_place = load("source", source.kind or PAGE) is IN_PLACE
@@ -245,71 +271,3 @@ class SourceFetch:
         with self.archive.open_body(version.body) as body, path.open("wb") as file:
             shutil.copyfileobj(body, file)
         return version.media_type
-
-
-class Discoveries(Step):
-    """The source that is being read, in a thread of its own: a long log must not keep the visits waiting."""
-
-    def __init__(self, rooms: Rooms, progress: Progress) -> None:
-        super().__init__(rooms, progress)
-        self._claim_at = rooms.clock()
-        self._outbox_dry = False
-        self._stopped = threading.Event()
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rehi-discovery")
-        self._reading: Future[None] | None = None
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether no source is being read, and none waits to be."""
-        return self._reading is None and self._dry
-
-    def discover(self) -> bool:
-        """Begin with the next source when the last one has ended; whether the catalogue has changed."""
-        now = self._rooms.clock()
-        if self._reading is not None:
-            if not self._reading.done():
-                return False
-            ended, self._reading = self._reading, None
-            ended.result()
-            self._progress.reading, self._progress.reading_share = "", 0.0
-            self._progress.counts["discovered"] += 1
-            self._claim_at = now
-            return True
-        if now < self._look_at:
-            return False
-        self._look_at = now + timedelta(seconds=DRY_SECONDS)
-        # What was visited wakes a source that waits for it; others are started by somebody, which is looked for now and then.
-        if self._rooms.catalogue.wake_sources() or now >= self._claim_at:
-            self._claim_at = now + timedelta(seconds=DRY_SECONDS)
-            self._outbox_dry = not self._begin()
-        self._dry = self._outbox_dry
-        return False
-
-    def leave(self) -> None:
-        """Stop after the batch that is being stored; the source goes on from there another time."""
-        self._stopped.set()
-        self._thread.shutdown(wait=True)
-
-    def _begin(self) -> bool:
-        """Claim a source and read it in the thread; whether there was one."""
-        discovery = self._rooms.discovery
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(discovery.lock())
-            except DataFolderBusy:  # another process of this worker reads one
-                return False
-            claims = discovery.claim()
-            if not claims:
-                return False
-            self._reading = self._thread.submit(self._read, claims[0], stack.pop_all())
-        return True
-
-    def _read(self, claim: Claim, lock: ExitStack) -> None:
-        with lock:
-            try:
-                self._rooms.discovery.read(claim, report=self._report, cancelled=self._stopped.is_set)
-            except SourceError:
-                return  # it is on the problems list
-
-    def _report(self, source: Source, share: float) -> None:
-        self._progress.reading, self._progress.reading_share = source.name, share

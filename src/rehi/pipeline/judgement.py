@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from rehi.archive import Archive, KeptVisit, TornPart
 from rehi.errors import (
@@ -31,6 +31,7 @@ from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_soonest
 from rehi.model.host import Probe
 from rehi.model.http import MISSING, NOT_MODIFIED, OVERLOADED, PARTIAL, PERMANENT_REDIRECTS, REDIRECTS
 from rehi.model.problem import Problem, Stage
+from rehi.model.retention import are_references
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, HostLease, Outcome, Visit, Visited, VisitTask
 from rehi.ports import Ledger
@@ -38,6 +39,7 @@ from rehi.settings import Settings
 from rehi.sources import is_visitable, normalise
 
 A_PAGE = "a web page came where a dataset was promised"
+_APART = timedelta(seconds=1)  # as CDXJ tells two versions apart
 GONE_LEAST = 2  # failures before this one: a single look is no proof
 
 
@@ -76,7 +78,7 @@ class Judge:
         return visited
 
     def recover(self, ends: Mapping[str, int], *, now: datetime) -> list[Visited]:
-        """What the archive holds of visits beyond the known ends of its files; torn ends go on the problems list."""
+        """Return what the archive holds of visits beyond the known ends of its files; torn ends go on the problems list."""
         items = list(self.archive.recover(lambda file: ends.get(file, 0)))
         if not items:
             return []
@@ -84,7 +86,7 @@ class Judge:
         return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
-        """A visit whose process was killed is remarked on as if it had lived."""
+        """Remark on a visit whose process was killed as if that had lived."""
         if seen.outcome is not Outcome.NEW or seen.body is None:
             return seen
         try:
@@ -99,7 +101,7 @@ class Judge:
         return seen
 
     def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
-        """Visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
+        """Return visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
         known = self.ledger.find_bodies({item.digest for item in kept})
         bodies = {digest: body.place for digest, body in known.items() if body.pruned is None}
         pruned = {digest: body.place for digest, body in known.items() if body.pruned is not None}
@@ -111,6 +113,18 @@ class Judge:
         return visited
 
     def _judge(self, item: Finished, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
+        """Say what a visit came to. Where the clock has gone back, it is dated after the last one to the same page.
+
+        What was visited last is the newest version so, in the archive and for whoever makes the catalogue anew from it.
+        """
+        last, visit = item.task.visited_at, item.visit
+        if last is None or visit.started_at >= last:
+            return self._judge_dated(item, bodies, now)
+        ahead = last + _APART - visit.started_at
+        visited = self._judge_dated(replace(item, visit=replace(visit, started_at=last + _APART)), bodies, now + ahead)
+        return replace(visited, next_at=visited.next_at - ahead if visited.next_at else None)
+
+    def _judge_dated(self, item: Finished, bodies: dict[Digest, RecordRef], now: datetime) -> Visited:
         answer = item.visit.answer
         if answer is None:
             return self._failure(item, item.visit.error or BadStatus("there was no answer"), now)
@@ -131,12 +145,12 @@ class Judge:
             )
         if answer.status in REDIRECTS:
             return self._redirected(item, answer)
-        if answer.status == NOT_MODIFIED and task.by_reference:
+        if answer.status == NOT_MODIFIED and are_references(task.dropped_by):
             return self._still_same(item, answer)
         _check_status(answer)
         if item.probe is not None and is_soft_404(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
-        if task.by_reference and answer.digest == task.digest:
+        if answer.digest == task.digest and are_references(task.dropped_by):
             return self._still_same(item, answer)
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
@@ -154,20 +168,21 @@ class Judge:
         )
 
     def _still_same(self, item: Finished, answer: Answer) -> Visited:
-        """No record: it would hold bytes that nobody wants to have, or point to some that are not there."""
+        """Write no record: it would hold bytes that nobody wants to have, or point to some that are not there."""
         return self._came(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
 
     def _keep_again(self, visit: Visit, known: RecordRef) -> RecordRef:
-        """Bytes that are known: without them, but whole if nobody can say now what they were first."""
+        """Keep a visit that brought known bytes: without them, but whole if nobody can say now what they were first."""
         try:
             return self.archive.keep_duplicate(visit, body=known)
         except StoreUnreachable:
             return self.archive.keep(visit)
 
     def _keep(self, visit: Visit, task: VisitTask) -> RecordRef:
-        """Bytes that are new: against those that the page had before, if they are here."""
+        """Keep bytes that are new: against those that the page had before, if they are here."""
         if task.body is not None and self.archive.holds(task.body):
-            return self.archive.keep_change(visit, base=task.body)
+            with suppress(StoreUnreachable):  # then whole: nobody can say now what was there before
+                return self.archive.keep_change(visit, base=task.body)
         return self.archive.keep(visit)
 
     def _redirected(self, item: Finished, answer: Answer) -> Visited:
@@ -287,7 +302,7 @@ class Judge:
         return (now - since).total_seconds() >= self.settings.revisit.gone_after
 
     def _enter(self, kept: KeptVisit, body: RecordRef | None) -> Visited:
-        """A visit that the archive remembers; its resource's history stays as it is, without this visit."""
+        """Return a visit that the archive remembers; its resource's history stays as it is, without this visit."""
         target = (normalise(kept.redirect_to) or "") if kept.status in REDIRECTS else ""
         outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
         headers = {name.lower(): value for name, value in kept.headers}
@@ -320,7 +335,7 @@ def _check_status(answer: Answer) -> None:
 
 
 def complaint(torn: TornPart, now: datetime) -> Problem:
-    """A part of a file that can't be read, as it stands on the problems list."""
+    """Return a part of a file that can't be read as it stands on the problems list."""
     place = (
         "was set aside in the folder torn" if torn.set_aside else "lies in the middle of the file and was left there"
     )

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from rehi.errors import ArchiveError, LiesElsewhere, NotFound, ReadError
+from rehi.errors import ArchiveError, LiesElsewhere, NotFound, ReadError, StoreUnreachable
 from rehi.model.source import Finding
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Step
@@ -69,6 +69,8 @@ class Links(Step):
             document = self._rooms.reading_of(resource_id).document
         except NotFound:  # it shows nothing any more
             return "", ()
+        except StoreUnreachable:
+            raise  # it is waited for
         except (ArchiveError, ReadError) as error:
             _log.warning("the links of document %d are not followed: %s", resource_id, error)
             return "", ()

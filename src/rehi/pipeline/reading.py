@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +12,16 @@ from time import process_time
 from rehi import enrich, extract
 from rehi.archive import Archive, DerivedFiles, write_reading
 from rehi.enrich import Understanding, understand
-from rehi.errors import DataFolderBusy, LiesElsewhere, NotFound, ReaderCrashed, RecordMissing, RehiError
+from rehi.errors import (
+    DataFolderBusy,
+    LiesElsewhere,
+    NotFound,
+    ReaderCrashed,
+    ReadersAway,
+    RecordDamaged,
+    RecordMissing,
+    RehiError,
+)
 from rehi.extract import hint_of, locate, read_bytes
 from rehi.extract.body import file_name
 from rehi.link import link, resolve
@@ -20,6 +30,7 @@ from rehi.model.entity import Identity
 from rehi.model.version import Version
 from rehi.model.work import Claim, FacetBrief, NewReading, ReadingFacts, ReadingKey, ReadTask
 from rehi.ports import Catalogue, Executor, Knowledge
+from rehi.process import is_shortage
 from rehi.settings import WorkSettings
 
 
@@ -72,7 +83,8 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
         except RehiError as error:
             outcomes.append(error)
         except Exception as fault:  # of ours or of a library: one document's problem, never the others'
-            outcomes.append(ReaderCrashed(f"{type(fault).__name__}: {fault}"))
+            kind = ReadersAway if is_shortage(fault) else ReaderCrashed
+            outcomes.append(kind(f"{type(fault).__name__}: {fault}"))
     return outcomes
 
 
@@ -193,10 +205,10 @@ class Texts:
         return replace(reading, document=locate(reading.document, task.url))
 
     def _read(self, task: ReadTask, facts: ReadingFacts) -> Reading:
-        """Return a reading from the derived files, or made anew if they are not here; its links lead from the task's URL."""
+        """Return a reading from the derived files, or made anew if they are not here or damaged; its links lead from the task's URL."""
         reading = None
         if facts.derived is not None:
-            with suppress(RecordMissing):
+            with suppress(RecordMissing, RecordDamaged):
                 reading = self.derived.read(facts.derived)
         if reading is None:
             reading, _ = self._read_now(task, facts)
@@ -208,7 +220,12 @@ class Texts:
             derived = facts.derived.file if facts and facts.derived else ""
             owner = owners.get(derived) or owners.get(task.body.file) or "another worker"
             raise LiesElsewhere(f"the text of document {task.resource_id} lies with the worker {owner}: ask there")
-        return self.readers().submit(read_document, self.plan, task, self.clock()).result()
+        future = self.readers().submit(read_document, self.plan, task, self.clock())
+        try:
+            return future.result(2 * self.plan.work.timeout)
+        except FutureTimeout as error:
+            future.cancel()
+            raise ReadersAway("there was no process to read it in for too long") from error
 
     def _keep(self, task: ReadTask, key: ReadingKey, document: ReadDocument) -> None:
         """Keep a reading that was just made; where a harvest is running, have that do it."""

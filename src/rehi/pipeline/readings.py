@@ -9,11 +9,19 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from rehi.errors import Disposition, FacetFailed, ReaderCrashed, ReadTimeout, ReadTooLarge, RehiError
+from rehi.errors import (
+    Disposition,
+    FacetFailed,
+    ReaderCrashed,
+    ReadersAway,
+    ReadTimeout,
+    ReadTooLarge,
+    RehiError,
+)
 from rehi.extract import hint_of
 from rehi.link import best_name
 from rehi.model.problem import Problem, Stage
-from rehi.model.work import ReadingKey, ReadResult, ReadTask
+from rehi.model.work import NewReading, ReadingKey, ReadResult, ReadTask
 from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, read_documents, to_readings
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
 
@@ -59,7 +67,9 @@ class Readings(Step):
         self._reading: dict[Future[Outcomes], Parcel] = {}
         self._done: deque[Future[Outcomes]] = deque()  # filled by the executor's thread
         self._in_hand: dict[ReadingKey, Unread] = {}  # what is being read, in whatever parcel
-        self._known: list[ReadResult] = []  # whose bytes were read before
+        self._ended: list[tuple[Unread, ReadDocument | RehiError]] = []  # what was read, and is in no result yet
+        self._unrecorded: list[ReadResult] = []  # what came of tasks, and is not on record yet
+        self._restarts = 0  # of the executor's processes, of which was told
         self._held = 0  # documents that are being read, or have been and are not recorded
         self._recorded_at = self._look_around_at = rooms.clock()
         self._left_to_others: set[str] = set()  # workers of whom it was said that only they can read something
@@ -67,17 +77,34 @@ class Readings(Step):
     @property
     def is_settled(self) -> bool:
         """Whether nothing is being read, and nothing waits to be."""
-        return not self._reading and not self._known and self._dry
+        return not self._reading and not self._ended and not self._unrecorded and self._dry
+
+    @property
+    def claim_ids(self) -> set[int]:
+        """The rows of the outbox that are in hand."""
+        unread = (*(one for parcel in self._reading.values() for one in parcel), *(one for one, _ in self._ended))
+        tasks = (*(task for one in unread for task in one.tasks), *(one.task for one in self._unrecorded))
+        return {row for task in tasks for row in task.claim.ids}
 
     def read(self) -> bool:
         """Record what has been read and hand out what waits; whether the catalogue has changed."""
         now = self._rooms.clock()
         waited = (now - self._recorded_at).total_seconds() >= BATCH_SECONDS
-        recorded = bool(self._done or self._known) and (waited or self._is_ripe())
+        recorded = bool(self._done or self._ended or self._unrecorded) and (waited or self._is_ripe())
         if recorded:
             self._record(now)
         self._hand_out(now)
+        self._check_executor()
         return recorded
+
+    def _check_executor(self) -> None:
+        """Raise ReadersAway while there are no processes to read in, and once when new ones had to be brought."""
+        executor = self._rooms.executor
+        told, self._restarts = self._restarts, executor.restarts
+        if executor.trouble or told != self._restarts:
+            times = f"{self._restarts} times in all" if self._restarts > 1 else "once"
+            why = executor.trouble or f"the processes that read documents had to be started again, {times}"
+            raise ReadersAway(why)
 
     def _is_ripe(self) -> bool:
         """Whether a batch has been read, or all that there was; asked by the executor's thread too."""
@@ -131,7 +158,7 @@ class Readings(Step):
         unread: list[Unread] = []
         for task, key in zip(tasks, keys, strict=True):
             if key in known:
-                self._known.append(ReadResult(task=task, reading=known[key]))
+                self._unrecorded.append(ReadResult(task=task, reading=known[key]))
             elif (in_hand := self._in_hand.get(key)) is not None:
                 in_hand.tasks.append(task)
             else:
@@ -154,21 +181,23 @@ class Readings(Step):
     # record ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _record(self, now: datetime) -> None:
+        """Record what has been read. All of it stays in hand until that is done."""
         self._recorded_at = now
-        results, self._known = self._known, []
-        ended: list[tuple[Unread, ReadDocument | RehiError]] = []
         for _ in range(len(self._done)):
             future = self._done.popleft()
-            ended += self._outcomes(self._reading.pop(future), future, now)
-        if not results and not ended:
+            self._ended += self._outcomes(self._reading.pop(future), future, now)
+        if self._ended:
+            self._unrecorded += self._results(self._ended, now)
+            self._ended = []
+        results = self._unrecorded
+        if not results:
             return
-        results += self._results(ended, now)
-        self._held -= len(results)
         self._rooms.derived.sync()
         self._rooms.catalogue.record_reads(results, choose_name=best_name, worker=self._rooms.worker, now=now)
+        self._unrecorded = []
+        self._held -= len(results)
         self._progress.counts["read"] += len(results)
-        documents = [(unread, outcome) for unread, outcome in ended if isinstance(outcome, ReadDocument)]
-        self._progress.counts["names"] += sum(outcome.facts.names * len(unread.tasks) for unread, outcome in documents)
+        self._progress.counts["names"] += sum(_names_in(one) for one in results)
 
     def _outcomes(
         self, parcel: Parcel, future: Future[Outcomes], now: datetime
@@ -230,6 +259,10 @@ def _parcels(unread: Sequence[Unread], most: int, *, workers: int) -> Iterator[P
         size += one.tasks[0].size
     if parcel:
         yield tuple(parcel)
+
+
+def _names_in(result: ReadResult) -> int:
+    return result.reading.facts.names if isinstance(result.reading, NewReading) else 0
 
 
 def _is_retried(task: ReadTask, error: RehiError) -> bool:

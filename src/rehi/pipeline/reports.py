@@ -130,8 +130,8 @@ class Presence:
         """Say that it lives; the catalogue's work is not changed by it."""
         now = self._rooms.clock()
         if now >= self._sign_at:
-            self._sign_at = now + timedelta(seconds=SIGN_SECONDS)
             self._rooms.catalogue.sign(replace(self._worker, seen_at=now))
+            self._sign_at = now + timedelta(seconds=SIGN_SECONDS)
         return False
 
     def leave(self) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rehi.archive import Archive, DerivedFiles
 from rehi.model.document import Reading
+from rehi.model.outage import Outage
 from rehi.ports import Catalogue, Executor, Graph
 from rehi.settings import Settings
 
 if TYPE_CHECKING:
+    from rehi.pipeline.clock import SharedClock
     from rehi.pipeline.discovery import Discovery
 
 BATCH = 200  # visits or readings per transaction
@@ -30,7 +31,7 @@ class Rooms:
 
     settings: Settings
     worker: str
-    clock: Callable[[], datetime]
+    clock: SharedClock
     catalogue: Catalogue
     archive: Archive
     derived: DerivedFiles
@@ -51,6 +52,7 @@ class Progress:
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     reading: str = ""  # the source that is being read
     reading_share: float = 0.0  # of it, that is done
+    outages: Sequence[Outage] = ()  # engines that are away and waited for
 
 
 class Step:

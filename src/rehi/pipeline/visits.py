@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 
@@ -21,8 +21,9 @@ from rehi.fetch import (
 )
 from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
-from rehi.model.visit import HostLease, Visit, VisitTask
-from rehi.model.work import HostProfile
+from rehi.model.retention import are_references
+from rehi.model.visit import HostLease, Visit, Visited, VisitTask
+from rehi.model.work import HostProfile, HostRelease
 from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
 from rehi.pipeline.judgement import Finished, Judge
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
@@ -34,6 +35,16 @@ FED_SECONDS = 0.05  # between two looks at a frontier that gives
 PATIENCE_SECONDS = 0.05  # how long the wheel may stand still
 ORDERS_SECONDS = 1.0  # after which an operator's order is obeyed at the latest
 RESTING_SECONDS = 5.0  # a host that is ready so soon is worth waiting for
+
+
+@dataclass(frozen=True, slots=True)
+class _Unrecorded:
+    """Visits whose records are in the archive, and hosts that are given back."""
+
+    visited: Sequence[Visited]
+    released: Sequence[HostRelease]
+    profiles: Sequence[HostProfile]
+    now: datetime
 
 
 class Visits(Step):
@@ -54,17 +65,24 @@ class Visits(Step):
         self._finished: list[Finished] = []
         self._finished_bytes = 0
         self._profiles: list[HostProfile] = []
+        self._batch: _Unrecorded | None = None  # what is kept and not on record yet
         self._kept_at = self._renewed_at = self._orders_at = rooms.clock()
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing is under way."""
-        return not self._fetcher.in_flight and not self._finished
+        return not self._fetcher.in_flight and not self._finished and self._batch is None
 
     @property
     def is_dry(self) -> bool:
         """Whether nothing is held, and nothing is due."""
         return not len(self._agenda) and self._dry
+
+    @property
+    def tokens(self) -> set[str]:
+        """The tokens of all leases that are held, or were and are not given back yet."""
+        released = (*self._agenda.releases, *(self._batch.released if self._batch else ()))
+        return {lease.token for lease in self._agenda.leases} | {release.token for release in released}
 
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -110,7 +128,7 @@ class Visits(Step):
             self._renewed_at = now
 
     def _obey_orders(self, now: datetime) -> None:
-        """What an operator has ordered for hosts that are held holds from now on, also for requests under way."""
+        """Let what an operator has ordered for hosts that are held hold from now on, also for requests under way."""
         if (now - self._orders_at).total_seconds() < ORDERS_SECONDS:
             return
         ordered = self._rooms.catalogue.orders(since=self._orders_at - timedelta(seconds=ORDERS_SECONDS))
@@ -137,9 +155,12 @@ class Visits(Step):
     def visit(self) -> bool:
         """Set out to the hosts whose turn it is, and take in what has come."""
         now = self._clock()
-        for request in self._agenda.ready(now, limit=self._settings.connections - self._fetcher.in_flight):
+        # What came must be on record before much more is asked for: it lies in memory as long as the catalogue is away.
+        full = len(self._finished) >= 2 * BATCH or self._finished_bytes >= 2 * BATCH_BYTES
+        limit = 0 if full else self._settings.connections - self._fetcher.in_flight
+        for request in self._agenda.ready(now, limit=limit):
             self._set_out(request, now)
-        for request, visit in self._fetcher.poll(self._patience(now)):
+        for request, visit in self._fetcher.poll(PATIENCE_SECONDS if full else self._patience(now)):
             self._arrive(request, visit, self._clock())
         return False
 
@@ -154,7 +175,9 @@ class Visits(Step):
             else:
                 self._agenda.done(request, now=now, seconds=None)
         elif self._courtesy.rules[lease.host_id].allows(task.url):
-            known = task.by_reference or (task.body is not None and self._rooms.archive.holds(task.body))
+            # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
+            by_reference = bool(task.dropped_by) and are_references(task.dropped_by)
+            known = by_reference or (task.body is not None and self._rooms.archive.holds(task.body))
             self._fetcher.submit(
                 request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
@@ -190,7 +213,7 @@ class Visits(Step):
             self._courtesy.wait_for_rules(lease, robots, visit, why=str(error), now=now)
 
     def _learn_errors(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
-        """What the host shows for what it doesn't have; if that pretends to be a page, its front page is looked at too."""
+        """Learn what the host shows for what it doesn't have; if that pretends to be a page, its front page is looked at too."""
         lease = request.lease
         probe = self._courtesy.probes.get(lease.host_id)
         if request.purpose is Purpose.PROBE:
@@ -213,7 +236,7 @@ class Visits(Step):
         return not any(ip_address(address) in network for network in self._cdns)
 
     def _patience(self, now: datetime) -> float:
-        """How long to wait for the network: until the next host is ready, and never long."""
+        """Return how long to wait for the network: until the next host is ready, and never long."""
         next_at = self._agenda.next_at
         if next_at is None or self._fetcher.in_flight >= self._settings.connections:
             return PATIENCE_SECONDS
@@ -230,30 +253,47 @@ class Visits(Step):
 
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
-        notes, solved = self._courtesy.take_notes()
-        if notes or solved:
-            self._rooms.catalogue.note(notes, solved=solved)
-        finished, self._finished, self._finished_bytes = self._finished, [], 0
-        profiles, self._profiles = self._profiles, []
+        kept = self._record() if self._batch is not None else False
+        self._note_courtesy()
+        if self._finished:  # first: it asks the catalogue, and nothing is taken away if that is not there
+            visited = self._judge.keep(self._finished, price=self._budget.price, now=now)
+            self._finished, self._finished_bytes = [], 0
+        else:
+            visited = []
         released = self._agenda.take_releases()
-        if not finished and not released and not profiles:
-            return False
+        profiles, self._profiles = self._profiles, []
+        if not visited and not released and not profiles:
+            return kept
         for release in released:
             self._courtesy.forget(release.host_id)
-        visited = self._judge.keep(finished, price=self._budget.price, now=now) if finished else []
         histories = self._judge.histories
         released = [replace(release, history=histories.pop(release.host_id, b"")) for release in released]
+        self._batch = _Unrecorded(visited, released, profiles, now)
+        return self._record()
+
+    def _note_courtesy(self) -> None:
+        """Put what hosts ask for on the problems list, or take it off."""
+        notes, solved = self._courtesy.notes
+        if notes or solved:
+            self._rooms.catalogue.note(notes, solved=solved)
+            self._courtesy.forget_notes()
+
+    def _record(self) -> bool:
+        """Record the batch that is kept. It stays in hand until that is done, and no visit is ever on record twice."""
+        assert self._batch is not None
+        batch = self._batch
         self._rooms.catalogue.record(
-            visited,
-            released,
+            batch.visited,
+            batch.released,
             rules=VISIT_RULES,
-            profiles=profiles,
+            profiles=batch.profiles,
             worker=self._rooms.worker,
             update_id=self._find_update(),
-            now=now,
+            now=batch.now,
         )
-        self._progress.counts["visited"] += len(visited)
-        self._progress.counts.update(item.outcome.value for item in visited)
+        self._batch = None
+        self._progress.counts["visited"] += len(batch.visited)
+        self._progress.counts.update(item.outcome.value for item in batch.visited)
         return True
 
     # begin and end ──────────────────────────────────────────────────────────────────────────────────────────────────

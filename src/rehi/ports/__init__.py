@@ -4,14 +4,17 @@ Each has a contract suite in ``rehi.testing.contracts`` that is its specificatio
 One engine may stand behind several ports, as the SQL catalogue does behind most.
 """
 
+from rehi.ports.backup_store import BackupStore
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
 from rehi.ports.frontier import Frontier, VisitRules
+from rehi.ports.generation import Generation
 from rehi.ports.graph import (
     DescribedPage,
     Graph,
     GraphChange,
     GraphContext,
+    PublishedFiles,
     QueryAnswer,
     QueryLimits,
     ReplaceGraph,
@@ -28,10 +31,12 @@ from rehi.ports.sources import Sources
 from rehi.ports.workers import Workers
 
 __all__ = [
+    "BackupStore",
     "Catalogue",
     "DescribedPage",
     "Executor",
     "Frontier",
+    "Generation",
     "Graph",
     "GraphChange",
     "GraphContext",
@@ -39,6 +44,7 @@ __all__ = [
     "Knowledge",
     "Ledger",
     "Outbox",
+    "PublishedFiles",
     "QueryAnswer",
     "QueryLimits",
     "ReplaceGraph",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
 from rehi.ports.frontier import Frontier
+from rehi.ports.generation import Generation
 from rehi.ports.index import Index
 from rehi.ports.knowledge import Knowledge
 from rehi.ports.ledger import Ledger
@@ -14,8 +17,10 @@ from rehi.ports.retention import Retention
 from rehi.ports.sources import Sources
 from rehi.ports.workers import Workers
 
+DumpedFiles = Iterable[tuple[str, Iterable[bytes]]]  # names of files, and the bytes of each in pieces
 
-class Catalogue(Sources, Frontier, Ledger, Retention, Outbox, Knowledge, Workers, Index, Protocol):
+
+class Catalogue(Sources, Frontier, Ledger, Retention, Outbox, Knowledge, Generation, Workers, Index, Protocol):
     """The engine behind them all: state that outlives any worker."""
 
     def clock(self) -> datetime:
@@ -23,6 +28,12 @@ class Catalogue(Sources, Frontier, Ledger, Retention, Outbox, Knowledge, Workers
 
     def check(self) -> str:
         """Return one line on the engine: its name and version. EngineError if it does not answer."""
+
+    def dump(self) -> AbstractContextManager[Iterator[tuple[str, Iterator[bytes]]]]:
+        """Have all that is known at this moment as files, each as pieces that stay the same where nothing has changed."""
+
+    def load_dump(self, files: DumpedFiles) -> None:
+        """Know what was dumped, by this version or an older one; EngineError if anything is known here already."""
 
     def close(self) -> None:
         """Give everything back."""

@@ -20,5 +20,13 @@ class Executor(Protocol):
     def workers(self) -> int:
         """How many run at once."""
 
+    @property
+    def restarts(self) -> int:
+        """How often what runs tasks was lost as a whole, and brought again."""
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be run now, and what is submitted waits; empty if nothing is wrong."""
+
     def close(self) -> None:
         """Stop at once; what was running is lost."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from rehi.model.host import HostOrders
@@ -66,11 +66,29 @@ class Frontier(Protocol):
         for the update, if one is given.
         """
 
-    def forget_leases(self, *, worker: str, rest: float, now: datetime) -> None:
+    def forget_leases(
+        self,
+        *,
+        worker: str,
+        rest: float,
+        now: datetime,
+        tokens: Collection[str] = (),
+        claims: Collection[int] = (),
+    ) -> None:
         """Give back all that a worker held, as when it starts again after it was killed.
 
-        Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
+        What it knows of it keeps: leases with these ``tokens``, and these rows of the outbox as its ``claims``. Each host
+        rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
         """
+
+    def settle_clock(self, *, now: datetime, lease: float, rest: float) -> timedelta:
+        """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time.
+
+        No host rests for longer than ``rest`` seconds, and no lease and no claim holds for longer than ``lease``.
+        """
+
+    def forgive(self, *, by: timedelta) -> None:
+        """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
 
     def next_ready(self) -> datetime | None:
         """Return when the first unleased host is ready; None if nothing is ever due."""

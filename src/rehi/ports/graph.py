@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -83,6 +85,15 @@ class QueryAnswer:
     media_type: str
     chunks: Iterator[bytes]
     seconds: float  # that the query itself took; the start of a process for it is not in it
+    incomplete: str = ""  # why the graph does not say all that it should; empty if it does
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFiles:
+    """A folder with the files of a graph, and a number that is greater for what was published later."""
+
+    folder: Path
+    number: int
 
 
 class Graph(Protocol):
@@ -91,13 +102,28 @@ class Graph(Protocol):
     shared: bool  # whether every worker reaches the same one; an embedded graph lies in one worker's folder
 
     def write(self, changes: Sequence[GraphChange]) -> None:
-        """All changes or none, on disk for good."""
+        """All changes or none, on disk for good; GraphDamaged if what is there can't be read."""
+
+    def read(self, graph: NamedNode) -> Set[Triple]:
+        """Return all that a named graph says; for who writes, also what is not published yet. GraphDamaged if it can't be."""
+
+    def renew(self) -> str:
+        """Set all that is there aside, damaged or not, and begin with nothing; the name of the old one."""
 
     def publish(self) -> None:
         """Let queries see what was written."""
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
         """Answer over the union of all graphs, in that media type; QueryError, QueryTimeout, QueryTooLarge."""
+
+    def hold_published(self) -> AbstractContextManager[PublishedFiles | None]:
+        """Have the files of what was last published, which stay as they are meanwhile; None if there are none here."""
+
+    def restore(self, folder: Path) -> None:
+        """Move the files in a folder here, as they were held once; those before are set aside. Nobody may be writing."""
+
+    def verify(self) -> Iterator[str]:
+        """Read every table of what was published, and yield what is wrong with them."""
 
     def size(self) -> int:
         """The number of statements."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
+from rehi.model.generation import GraphMark
 from rehi.model.work import (
     Claim,
     NewReading,
@@ -51,6 +52,12 @@ class Knowledge(Protocol):
     def reading(self, reading_id: int) -> ReadingFacts:
         """Return a reading, whether a document shows it or not; NotFound if there is none."""
 
+    def readings(self, *, sample: int | None = None) -> Iterator[ReadingFacts]:
+        """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
+
+    def lose_readings(self, ids: Iterable[int]) -> int:
+        """Note that the records of readings are nowhere any more, and have their versions read again; how many that are."""
+
     def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
 
@@ -64,6 +71,14 @@ class Knowledge(Protocol):
         """Return entities as all documents together describe them; those that none mentions have no documents."""
 
     def record_descriptions(
-        self, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
+        self,
+        claims: Sequence[Claim],
+        *,
+        statements: Mapping[int, int],
+        seconds: float = 0.0,
+        mark: GraphMark | None = None,
     ) -> None:
-        """Record in one transaction that the graph has been told what was claimed, with its statements by resource id and its time."""
+        """Record in one transaction that the graph has been told what was claimed, and the mark that it bears since.
+
+        With its statements by resource id and the time that it took.
+        """

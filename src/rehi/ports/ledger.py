@@ -30,6 +30,9 @@ class Ledger(Protocol):
     def known_files(self) -> Sequence[KnownFile]:
         """Return the files in which records lie, derived ones too, in the order of their names."""
 
+    def shorten_files(self, ends: Mapping[str, int]) -> None:
+        """Note that files end sooner than they did, 0 for those that are gone; what lay behind is lost."""
+
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
 

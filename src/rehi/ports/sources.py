@@ -18,10 +18,10 @@ class Sources(Protocol):
     def add_source(self, *, kind: str, name: str, location: str, size: int, worker: str = "", now: datetime) -> Source:
         """Enter a source; the same location and name give the same source again."""
 
-    def start_source(self, source_id: int, *, anew: bool = False, now: datetime) -> Source:
+    def start_source(self, source_id: int, *, worker: str = "", anew: bool = False, now: datetime) -> Source:
         """Put a source's discovery into the outbox, unless it is done; ``anew`` also then, from its beginning.
 
-        What lies in a file is left to the worker on whose machine that is.
+        What lies in a file is left to the worker on whose machine that is. If nobody knows that, it is ``worker``.
         """
 
     def take_in(
@@ -79,13 +79,13 @@ class Sources(Protocol):
         """
 
     def source(self, source_id: int) -> Source:
-        """One source; NotFound if there is none."""
+        """Return one source; NotFound if there is none."""
 
     def sources(self) -> Sequence[Source]:
-        """All sources, the newest first."""
+        """Return all sources, the newest first."""
 
     def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
-        """What each of its sources says of a resource, the first one first."""
+        """Return what each of its sources says of a resource, the first one first."""
 
     def followed(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, str, int]]]:
-        """Those of the resources whose links are followed: by resource, its sources with their rules and its depth there."""
+        """Return the resources whose links are followed, each with its sources, their rules and its depth there."""

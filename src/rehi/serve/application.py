@@ -18,10 +18,11 @@ from rehi.app import House
 from rehi.errors import RehiError
 from rehi.serve.gate import Gate
 from rehi.serve.lane import QueryLane
-from rehi.serve.problem_details import describe_problem, headers_of, problem_answer
+from rehi.serve.problem_details import BROKEN, describe_problem, headers_of, problem_answer
 from rehi.serve.rendering import render
 from rehi.serve.replay import WebRoute
 from rehi.serve.routes import build_routes
+from rehi.serve.veil import Veil
 from rehi.serve.webpath import is_replay
 from rehi.service import Service
 
@@ -47,10 +48,11 @@ def create_app(house: House, service: Service) -> Starlette:
     gate = Gate(house.settings)
     app = Starlette(
         routes=[*build_routes(), WebRoute(), Mount("/static", static)],
-        exception_handlers={RehiError: _explain, HTTPException: _explain, Exception: _explain},
+        exception_handlers=dict.fromkeys((RehiError, HTTPException, *BROKEN, Exception), _explain),
         middleware=[Middleware(Compression, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
     app.state.house, app.state.service, app.state.gate, app.state.lane = house, service, gate, QueryLane()
+    app.state.veil = Veil(house.settings)
     return app
 
 

@@ -143,6 +143,17 @@ class LimitedConnection(H11Protocol):
             self._received, self._began = 0, self.loop.time()
             self.register.begin(self)
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP; if that is a request's body, whoever answers the request is told that nobody listens."""
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.abort()
+                return
+        super().send_400_response(msg)
+
     def on_response_complete(self) -> None:
         """Wait for the next request, which may have come already."""
         self.register.wait(self)

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from rehi.app import utc_now
-from rehi.errors import NotFound
+from rehi.errors import ArchiveError, EngineAway, NotFound, ReadError
 from rehi.link import slug
 from rehi.model.document import Mention, Reading
 from rehi.model.listing import DocumentFilter, Page
@@ -26,9 +26,10 @@ from rehi.operations.readings import choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
 from rehi.operations.sources import kind_in_words, order_follow, unit_of
-from rehi.operations.status import count_outdated
+from rehi.operations.status import count_outdated, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
+from rehi.serve.problem_details import headers_of
 from rehi.serve.rendering import house_of, render
 from rehi.serve.request_parameters import read_fields
 
@@ -46,11 +47,19 @@ class TextSpan:
 
 def show_overview(request: Request) -> Response:
     """Show what there is, what is going on, and the sources."""
-    catalogue = house_of(request).catalogue
+    house, service = house_of(request), request.app.state.service
+    catalogue = house.catalogue
+    try:
+        totals, gap = catalogue.totals(now=utc_now()), house.graph_gap()
+    except EngineAway as error:  # the one page that tells what is going on, whatever is away
+        page = render(request, "away.html", {"status": tell_outage(service.status, error)}, status=503)
+        page.headers.update(headers_of(error))
+        return page
     values = {
-        "totals": catalogue.totals(now=utc_now()),
+        "gap": gap,
+        "totals": totals,
         "sources": catalogue.sources(),
-        "status": request.app.state.service.status,
+        "status": service.status,
         "kind_in_words": kind_in_words,
     }
     return render(request, "overview.html", values)
@@ -127,10 +136,13 @@ def show_document(request: Request, document_id: int) -> Response:
     """Show one document: its versions, names, parts and tables, what facets know, and its text with the names marked."""
     house = house_of(request)
     details = get_document(house, document_id=document_id)
+    trouble = ""
     try:
         shown = _show_reading(house.reading(document_id))
     except NotFound:
         shown = _show_reading(None)
+    except (ArchiveError, ReadError) as error:  # what is known of the document can be shown nevertheless
+        shown, trouble = _show_reading(None), f"Its text can't be shown: {error}. {error.advice}"
     values = {
         "row": details.document,
         "versions": details.versions,
@@ -138,6 +150,7 @@ def show_document(request: Request, document_id: int) -> Response:
         "sources": details.sources,
         "parts": details.parts,
         "tables": details.tables,
+        "trouble": trouble,
         **shown,
     }
     return render(request, "document.html", values)

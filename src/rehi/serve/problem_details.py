@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 import orjson
+from python_multipart.exceptions import FormParserError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from rehi.errors import (
@@ -18,17 +19,20 @@ from rehi.errors import (
     ComparisonError,
     DataFolderBusy,
     DiskFull,
+    EngineAway,
     EngineError,
     NotFound,
     QueryError,
     QueryTimeout,
     QueryTooLarge,
     ReadError,
+    RecordDamaged,
     RecordMissing,
     RehiError,
     SettingsError,
     SourceError,
     StoreUnreachable,
+    StoreVersionError,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -47,10 +51,14 @@ STATUS: dict[type[RehiError], int] = {
     Busy: 503,
     DataFolderBusy: 503,
     EngineError: 503,
+    RecordDamaged: 503,
     RecordMissing: 503,
     StoreUnreachable: 503,
     DiskFull: 507,
 }
+
+BROKEN = (ClientDisconnect, FormParserError)  # what was sent can't be read to its end
+HOUSEHOLD = (EngineError, StoreUnreachable, StoreVersionError, DataFolderBusy, DiskFull)
 
 # What HTTP itself has names for: the code and what a person can do.
 KINDS: dict[int, tuple[str, str]] = {
@@ -112,11 +120,13 @@ def describe_problem(request: Request, error: Exception) -> ProblemDetails:
             type=HELP + error.code,
             title=title,
             status=status_of(type(error), method=request.method),
-            detail=str(error) or title,
+            detail=_detail(request, error) or title,
             instance=path,
             code=error.code,
             advice=error.advice,
         )
+    if isinstance(error, BROKEN):
+        error = HTTPException(400, "the body broke off, or is not what its Content-Type says")
     if not isinstance(error, HTTPException):
         logging.getLogger(__name__).error("a request failed", exc_info=error)
         error = HTTPException(500, "something went wrong here; the server's own output says more")
@@ -133,6 +143,15 @@ def describe_problem(request: Request, error: Exception) -> ProblemDetails:
     )
 
 
+def _detail(request: Request, error: RehiError) -> str:
+    """Return what may be told of a failure; how it stands with the engines is for the one at the machine."""
+    if isinstance(error, HOUSEHOLD):
+        logging.getLogger(__name__).error("a request failed: %s", error)
+        return ""
+    veiled: str = request.app.state.veil.veil(str(error))
+    return veiled
+
+
 def status_of(error: type[RehiError], *, method: str) -> int:
     """Return the HTTP status of a kind of error, which is 500 for what nobody who asks can do anything about."""
     status = next((STATUS[kind] for kind in error.__mro__ if kind in STATUS), 500)
@@ -143,7 +162,7 @@ def headers_of(error: Exception) -> Mapping[str, str]:
     """Return the headers that go with a failure, such as Allow and Retry-After."""
     if isinstance(error, HTTPException):
         return error.headers or {}
-    return {"retry-after": "5"} if isinstance(error, Busy) else {}
+    return {"retry-after": "5"} if isinstance(error, Busy | EngineAway | StoreUnreachable) else {}
 
 
 def problem_answer(problem: ProblemDetails, headers: Mapping[str, str]) -> Response:

@@ -1,14 +1,14 @@
-"""Replay: what was kept, byte for byte, under the addresses that web archives use, with Memento (RFC 7089).
+"""Replay: what was kept, under the addresses that web archives use, with Memento (RFC 7089).
 
 Whatever an archived page holds, it is shown without rights: no script, no form, nothing from elsewhere, in an origin of
-its own. See docs/memento.md.
+its own. With ``id_`` and ``dl_`` it comes byte for byte. See docs/memento.md.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, BinaryIO, cast
 
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
@@ -21,6 +21,7 @@ from rehi.app import House
 from rehi.errors import ArchiveError, SettingsError
 from rehi.model.capture import Capture
 from rehi.model.http import REDIRECTS, format_http_date, parse_http_date
+from rehi.model.version import RecordRef
 from rehi.model.visit import Headers, Outcome
 from rehi.operations.file_names import name_of_file
 from rehi.operations.mementos import Memento, MementoPosition, find_memento, target_of
@@ -29,10 +30,11 @@ from rehi.operations.parameters import LONGEST_URL
 from rehi.operations.retention import explain_dropped
 from rehi.operations.versions import find_url
 from rehi.serve import timemaps, versions
+from rehi.serve.harmless_markup import HarmlessMarkup, is_document_type
 from rehi.serve.ranges import answer_with
 from rehi.serve.rendering import house_of
 from rehi.serve.routes import Address
-from rehi.serve.webpath import SAVE, WEB, WebAddress, base_of, host_of, parse_web, web_path
+from rehi.serve.webpath import RAW, SAVE, WEB, WebAddress, base_of, host_of, parse_web, web_path
 
 ORIGINAL = "x-archive-orig-"
 LONG = 2_000  # characters of a URL, from which on only the necessary links are sent
@@ -50,7 +52,7 @@ Digits = Annotated[
     str,
     Field(
         pattern=r"^[0-9]{4,20}([a-z]{2}_)?$",
-        description="A moment from the year to the microsecond; with dl_ behind it, to be saved and not shown.",
+        description="A moment from the year to the microsecond; with id_ behind it byte for byte, with dl_ to be saved.",
     ),
 ]
 WebUrl = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, description="A URL, as it stands.")]
@@ -79,7 +81,7 @@ def _answer(request: Request, asked: WebAddress) -> Response:
 
 
 def get_memento(request: Request, *, digits: Digits, url: WebUrl) -> Response:
-    """Return what was there, byte for byte; the closest moment is redirected to, and so is a spelling that is kept."""
+    """Return what was there; the closest moment is redirected to, and so is a spelling that is kept."""
     house = house_of(request)
     number = digits.rstrip("_abcdefghijklmnopqrstuvwxyz")
     mode = digits.removeprefix(number)
@@ -96,7 +98,7 @@ def get_memento(request: Request, *, digits: Digits, url: WebUrl) -> Response:
         raise HTTPException(403, "what is kept here can be looked at, but not run")
     if chosen.capture.outcome is Outcome.REDIRECT:
         return _moved(request, house, position, kept)
-    return _bytes(request, house, position, save=mode == SAVE)
+    return _bytes(request, house, position, mode)
 
 
 def get_calendar(request: Request, *, url: WebUrl) -> Response:
@@ -143,7 +145,7 @@ def _moved(request: Request, house: House, position: MementoPosition, url: str) 
     return Response(status_code=status if status in REDIRECTS else 302, headers=headers)
 
 
-def _bytes(request: Request, house: House, position: MementoPosition, *, save: bool) -> Response:
+def _bytes(request: Request, house: House, position: MementoPosition, mode: str) -> Response:
     capture = position.chosen.capture
     body = capture.body
     if capture.dropped or body is None:
@@ -157,18 +159,27 @@ def _bytes(request: Request, house: House, position: MementoPosition, *, save: b
         "content-security-policy": _policy(request),
         "referrer-policy": "no-referrer",
         "x-robots-tag": "noindex",
+        "x-dns-prefetch-control": "off",
     }
-    if save:
+    is_document = is_document_type(capture.media_type)
+    is_changed = is_document and mode not in (RAW, SAVE)
+    if mode == SAVE or (is_document and mode == RAW):  # a raw page is saved: shown, it would have a browser connect
         name = name_of_file(capture.url, capture.media_type, position.chosen.stamp)
         headers["content-disposition"] = f'attachment; filename="{name}"'
     return answer_with(
         request,
-        lambda: house.archive.open_body(body),
+        lambda: _open(house, body, capture.media_type if is_changed else ""),
         size=capture.size,
-        tag=f'"{capture.digest}"',
+        tag=f'"{capture.digest};shown"' if is_changed else f'"{capture.digest}"',
         headers=headers,
         status=capture.status if capture.status >= 400 else 200,
     )
+
+
+def _open(house: House, body: RecordRef, media_type: str) -> BinaryIO:
+    """Open a body; of a document, whose type is given then, so that no browser reaches out because of it."""
+    opened = house.archive.open_body(body)
+    return cast(BinaryIO, HarmlessMarkup(opened, media_type)) if media_type else opened
 
 
 def _policy(request: Request) -> str:

@@ -63,17 +63,16 @@ class Address:
 def _operation_handler(operation: Operation) -> Handler:
     async def handle(request: Request) -> Response:
         function = operation.load()
-        signature = read_signature(function, operation.in_path)
+        signature, state = read_signature(function, operation.in_path), request.app.state
         if signature.subject == "request":
             parameters = read_path(request, signature) | read_query(request, signature)
             value = await _call(function, request, parameters)
-            return value if isinstance(value, Response) else answer(value, status=operation.status)
+            return value if isinstance(value, Response) else answer(value, state.veil, status=operation.status)
         _check_accept(request, operation.media_types)
         parameters = read_path(request, signature) | await _read_rest(request, signature)
-        state = request.app.state
         subject = state.service if signature.subject == "service" else state.house
         value = await run_in_threadpool(function, subject, **parameters)
-        return answer(value, status=operation.status, method=request.method)
+        return answer(value, state.veil, status=operation.status, method=request.method)
 
     return handle
 

@@ -11,7 +11,7 @@ import uvicorn
 
 from rehi.app import House
 from rehi.errors import EngineError
-from rehi.fetch.handle import raise_descriptor_limit
+from rehi.process import raise_descriptor_limit
 from rehi.serve.application import create_app
 from rehi.serve.connections import ConnectionLimits, bind_protocol
 from rehi.service import Service

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 
 from rehi.app import House
 from rehi.errors import Busy, QueryError
-from rehi.graph import choose_media_type, media_type_for, query_kind
+from rehi.graph import choose_media_type, media_type_for, prepare_query
 from rehi.model.media import bare_name
 from rehi.operations.operation import read_signature
 from rehi.ports import QueryAnswer
@@ -28,6 +28,7 @@ from rehi.serve.request_parameters import check_fields, parse_fields, read_body
 MAX_QUERY = 100_000  # characters
 MAX_IN_URL = 20_000  # characters of a query in the address: percent-encoded they fit into what the server takes
 ANSWER_SHOWN = 1_000  # rows of an answer on the page
+INCOMPLETE = "rehi-incomplete"  # the header that says why the graph does not know all that it should
 
 QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1.")]
 ShortQuery = Annotated[str, Field(max_length=MAX_IN_URL, description="The query, in SPARQL 1.1; POST longer ones.")]
@@ -68,16 +69,18 @@ async def _answer(request: Request, query: str, form: str) -> Response:
     if "text/html" in request.headers.get("accept", "") and not form:
         return await lane.run(client, partial(show_answer, request, query))
     answer, first = await lane.run(client, partial(_begin, request, query, form))
-    return StreamingResponse(_chunks(first, answer), media_type=answer.media_type)
+    headers = {INCOMPLETE: answer.incomplete.encode("ascii", "replace").decode()} if answer.incomplete else None
+    return StreamingResponse(_chunks(first, answer), media_type=answer.media_type, headers=headers)
 
 
 def _begin(request: Request, query: str, form: str) -> tuple[QueryAnswer, bytes]:
     """Wait for the first bytes, so that what goes wrong before them has its own status."""
     accept = request.headers.get("accept", "*/*")
-    media_type = media_type_for(form, query) if form else choose_media_type(accept, query_kind(query))
+    prepared = prepare_query(query)
+    media_type = media_type_for(form, prepared.kind) if form else choose_media_type(accept, prepared.kind)
     if media_type is None:
         raise HTTPException(406, "the answer can be had as SPARQL JSON, XML, CSV and TSV, or as Turtle and N-Triples")
-    answer = house_of(request).query(query, media_type=media_type)
+    answer = house_of(request).query(prepared, media_type=media_type)
     return answer, next(answer.chunks, b"")
 
 
@@ -109,9 +112,10 @@ def _page(
 
 
 def _table(house: House, query: str) -> dict[str, Any]:
-    answer = house.query(query, media_type=media_type_for("table", query), rows=ANSWER_SHOWN + 1)
+    prepared = prepare_query(query)
+    answer = house.query(prepared, media_type=media_type_for("table", prepared.kind), rows=ANSWER_SHOWN + 1)
     body = b"".join(answer.chunks)
-    shown: dict[str, Any] = {"milliseconds": answer.seconds * 1000}
+    shown: dict[str, Any] = {"milliseconds": answer.seconds * 1000, "incomplete": answer.incomplete}
     if answer.media_type != "application/sparql-results+json":
         return shown | {"text": body.decode()}
     result = orjson.loads(body)

@@ -74,7 +74,7 @@ async def _receive(request: Request) -> Source:
         start = "start" in form
     if start:
         await run_in_threadpool(request.app.state.service.start_source, source.id)
-    return await run_in_threadpool(house.catalogue.source, source.id)
+    return await run_in_threadpool(sources.get_source, house, source_id=source.id)
 
 
 def _store(house: House, given: str, body: BinaryIO) -> Source:
@@ -89,6 +89,6 @@ def _store(house: House, given: str, body: BinaryIO) -> Source:
     partial.rename(path)
     try:
         return sources.enter_file(house, path, name=name)
-    except SourceError:
+    except SourceError as error:
         path.unlink()
-        raise
+        raise SourceError(str(error).replace(str(path), name)) from error

@@ -11,6 +11,7 @@ from starlette.types import Scope
 
 WEB = "/web/"
 SAVE = "dl_"  # after the digits: to be saved and not shown
+RAW = "id_"  # the bytes as they came, for programs
 _HOST = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 _STAMP = re.compile(r"(\d{4,20})([a-z]{2}_)?/(.+)", re.DOTALL)
 _CALENDAR = re.compile(r"\d{0,20}\*/(.+)", re.DOTALL)
@@ -26,7 +27,7 @@ class WebAddress:
     kind: str  # "memento", "timegate", "calendar", "link" or "json"
     url: str
     digits: str = ""
-    mode: str = ""  # two letters and a line, as in "id_"; all but SAVE give the bytes as they are
+    mode: str = ""  # two letters and a line, as in "id_"; with RAW and SAVE nothing is changed
 
     @property
     def save(self) -> bool:

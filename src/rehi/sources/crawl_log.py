@@ -103,8 +103,11 @@ class CrawlLog:
     unit = "lines"
 
     def recognise(self, sample: SourceSample) -> Recognition:
-        """Return how many of the first lines are a log's; a single one is enough, since nothing else looks like it."""
-        logged = sum(is_crawl_log_line(line) for line in sample.lines)
+        """Return how many of the first lines are a log's; a single one is enough, since nothing else looks like it.
+
+        There is no media type for logs, so what lies at a URL is one only if a person says so.
+        """
+        logged = sum(is_crawl_log_line(line) for line in sample.lines) if sample.is_local else 0
         if not logged:
             return NOT_AT_ALL
         return Recognition(0.5 + 0.5 * logged / len(sample.lines), "a crawl log")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from rehi.errors import Disposition, RecordDamaged
+from rehi.errors import Disposition, RecordDamaged, SourceError
 from rehi.model.captured import CapturedVisit
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
@@ -30,13 +30,22 @@ def take_in(
     cancelled: Callable[[], bool] = lambda: False,
     unit: str = "lines",
     keep: Keep = lambda _captures, _now: ({}, ()),
+    limit: int | None = None,
 ) -> Iterator[float]:
     """Store batches of entries, each with its cursor in one transaction; yields the share of the source that is done.
 
-    What was captured is kept before that, so that after a kill in between it is only found to be on record.
+    What was captured is kept before that, so that after a kill in between it is only found to be on record. SourceError
+    is raised when there are more than ``limit`` entries; the cursor stands before the batch that would be too much.
     """
     shown, began = int(source.counts.get("malformed", 0)), clock()
+    done = int(source.counts.get(unit, 0)) if source.cursor else 0
     for batch in batches:
+        done += len(batch.entries)
+        if limit is not None and done > limit:
+            raise SourceError(
+                f"{source.name} has more than {limit:,} {unit}: {done - len(batch.entries):,} were taken in, and no more; "
+                "raise intake.max_entries and start it again, and it goes on from there"
+            )
         malformed = [entry for entry in batch.entries if type(entry) is Malformed]
         findings = [entry for entry in batch.entries if type(entry) is Finding]
         captures = [entry.capture for entry in findings if entry.capture is not None]

@@ -23,6 +23,8 @@ _SHOWN = 200  # characters of a line that people get to see
 BATCH = 40_000  # lines; with half of that a log took a sixth more CPU: each batch touches most of the index of URLs
 _CHUNK = 1 << 20  # bytes; measured: 64 KB is a tenth slower, 4 MB no faster
 _ENDLESS = 1 << 28  # bytes without a line's end, a second's worth, after which we don't wait for one
+_MOST_UNPACKED = 1 << 29  # bytes from which on it matters how well a file was packed
+_MOST_PACKED = 100  # times its size that a file may unpack to then: honest logs unpack to 5 to 30 times
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_FORMAT = 31  # zlib's number for "gzip header, largest window"
 
@@ -105,12 +107,19 @@ class Lines:
 
     def _unpacked(self, data: bytes) -> Iterator[bytes]:
         """The contents of all members. What a chunk unpacks to is bounded, however well it was packed."""
-        member = zlib.decompressobj(_GZIP_FORMAT)
+        member, unpacked = zlib.decompressobj(_GZIP_FORMAT), 0
         while data:
             try:
-                yield member.decompress(data, _CHUNK)
+                chunk = member.decompress(data, _CHUNK)
             except zlib.error as error:
                 raise SourceError(f"{self._path} is damaged: its gzip data can't be unpacked ({error})") from error
+            unpacked += len(chunk)
+            if unpacked > max(_MOST_UNPACKED, _MOST_PACKED * self.size):
+                raise SourceError(
+                    f"{self._path} unpacks to more than {_MOST_PACKED} times its size, as no honest log or list does; what "
+                    "came before is kept. If it is meant, unpack it and add that"
+                )
+            yield chunk
             if member.eof:
                 data = self._past_zeros(member.unused_data)
                 if not data:

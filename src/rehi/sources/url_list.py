@@ -5,7 +5,8 @@ In others the first field that is a URL counts, so that a column of a table will
 An address without a scheme (``www.example.ee/news``) gets ``http://`` when it stands first, or after a number as in
 rankings.
 
-A list is what a person asked for: unlike in a crawl log, no type is turned away.
+A list is what a person asked for: unlike in a crawl log, no type is turned away. So what lies at a URL is a list only if its
+declared type says so, or if the person said it: a text that somebody else has written there never decides what is visited.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from rehi.model.media import bare_name
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.lines import BLANK, BOM, LONG_LINE, MAX_LINE, discover_lines, is_blank, shorten
@@ -30,6 +32,7 @@ _QUOTES_OR_BLANKS = re.compile(r"[\s\"'<>]")
 _SEPARATORS = (re.compile(r"[\t,|\"'<>]+"), re.compile(r"[\t,;|\"'<>]+"))
 
 
+DECLARED = "text/uri-list"
 _LEAST_SHARE = 0.2  # prose mentions a URL here and there; a list may have a heading and a few slips
 
 
@@ -42,6 +45,8 @@ class UrlList:
     def recognise(self, sample: SourceSample) -> Recognition:
         """Return how many of the first lines name a page; a document in a markup language is no list, whatever it names."""
         if not sample.lines or looks_like_document(sample.start):
+            return NOT_AT_ALL
+        if not sample.is_local and bare_name(sample.media_type) != DECLARED:
             return NOT_AT_ALL
         urls = [line for line in sample.lines if len(line) <= MAX_LINE and isinstance(_judge(line), Finding)]
         share = len(urls) / len(sample.lines)

@@ -90,10 +90,32 @@ class PostgresServer:
             connection.execute(f"CREATE ROLE {GUARDED} LOGIN PASSWORD 'right'")
         return f"postgresql://{GUARDED}:{password}@/{name}?host={quote(str(self._folder), safe='')}"
 
+    def stop(self) -> None:
+        """Let the server go away at once, as in a power cut; what it has is still there."""
+        server, self._server = self._server, None
+        if server is not None:
+            # Immediate, then by force: no last checkpoint of data that is thrown away.
+            for how in (signal.SIGQUIT, signal.SIGKILL):
+                server.send_signal(how)
+                try:
+                    server.wait(_STOP_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    continue
+
+    def start(self) -> None:
+        """Let the server come back."""
+        assert self._folder is not None
+        self._launch(self._folder)
+
     def _start(self, folder: Path) -> None:
         data = folder / "data"
         self._run("initdb", "-D", str(data), "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
         (data / "pg_hba.conf").write_text(_ACCESS)
+        self._launch(folder)
+
+    def _launch(self, folder: Path) -> None:
+        data = folder / "data"
         options = [part for option in (*_OPTIONS, f"unix_socket_directories={folder}") for part in ("-c", option)]
         with (folder / "log").open("wb") as log:
             self._server = subprocess.Popen(
@@ -132,16 +154,7 @@ class PostgresServer:
         return psycopg.connect(host=str(self._folder), user=_OWNER, dbname=name, autocommit=True)
 
     def _stop(self) -> None:
-        server, self._server = self._server, None
-        if server is not None:
-            # Immediate, then by force: no last checkpoint of data that is thrown away.
-            for how in (signal.SIGQUIT, signal.SIGKILL):
-                server.send_signal(how)
-                try:
-                    server.wait(_STOP_SECONDS)
-                    break
-                except subprocess.TimeoutExpired:
-                    continue
+        self.stop()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 

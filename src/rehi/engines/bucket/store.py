@@ -66,6 +66,15 @@ class Store:
         objects = [_stored_object(meta) for meta in listed["objects"]]
         return [item for item in objects if item.name != folder]  # some stores list the folder in itself
 
+    def walk(self, folder: str = "") -> Iterator[StoredObject]:
+        """Yield the objects below the prefix or a folder there, at any depth."""
+        from obstore import list as list_objects
+
+        with self._translating("listing its files"):
+            for batch in list_objects(self._reading, folder or None):
+                for meta in batch:
+                    yield _stored_object(meta)
+
     def read(self, name: str, start: int, end: int) -> tuple[memoryview, int]:
         """Return a range of an object, cut at the object's end, and the size of the whole object."""
         from obstore import get
@@ -217,6 +226,8 @@ def _why(error: Exception) -> str:
     message = str(error)
     status, code = _STATUS.search(message), _CODE.search(message)
     answer = " ".join(match[1].strip() for match in (status, code) if match)
+    if "TimeTooSkewed" in answer:
+        return f"its clock and this machine's differ too much ({answer})"
     if isinstance(error, PermissionDeniedError | UnauthenticatedError) or answer.startswith(("401", "403")):
         return f"it refuses the credentials ({answer or 'no access'})"
     if isinstance(error, NotSupportedError):

@@ -22,6 +22,20 @@ def numbers(folder: Path) -> list[int]:
         return []
 
 
+def last_number(folder: Path) -> int:
+    """Return the number of the newest checkpoint; 0 if there is none."""
+    return max(numbers(folder), default=0)
+
+
+def set_aside(graph: Path) -> Path:
+    """Give a graph's folder another name, and return it; who reads a checkpoint in it reads on."""
+    number = 1
+    while (aside := graph.with_name(f"{graph.name}-aside-{number}")).exists():
+        number += 1
+    graph.rename(aside)
+    return aside
+
+
 def path_of(folder: Path, number: int) -> Path:
     """Return the path of a checkpoint."""
     return folder / f"{number:08d}"
@@ -39,6 +53,17 @@ def hold_newest(folder: Path) -> tuple[int, int] | None:
         if (descriptor := _lock(path_of(folder, known[-1]), fcntl.LOCK_SH)) is not None:
             return known[-1], descriptor
     return None
+
+
+def copy_store(store: Path, folder: Path) -> None:
+    """Make the first checkpoint of a store that nobody has open; none if there is nothing in it."""
+    if not any(store.iterdir()):
+        return
+    part = path_of(folder, 1).with_suffix(".tmp")
+    part.mkdir()
+    for path in store.iterdir():  # tables never change; what else there is may be appended to
+        (part / path.name).hardlink_to(path) if path.suffix == ".sst" else shutil.copy2(path, part)
+    part.rename(path_of(folder, 1))
 
 
 def clean(folder: Path) -> None:

@@ -29,7 +29,7 @@ from pyoxigraph import (
     serialize,
 )
 
-from rehi.engines.oxigraph.checkpoints import hold_newest, numbers, path_of
+from rehi.engines.oxigraph.checkpoints import hold_newest, last_number, path_of
 from rehi.engines.oxigraph.frames import CHUNK, END, ERROR, READY, read_frame, write_frame
 from rehi.engines.oxigraph.sandbox import forbid_sockets
 from rehi.engines.oxigraph.syntax import explain
@@ -62,8 +62,8 @@ class NewestCheckpoint:
 
     def store(self) -> Store:
         """Return the store of the newest checkpoint; QueryRefused if there is none yet."""
-        newest = max(numbers(self._folder), default=0)
-        if self._store is None or newest > self._number:
+        newest = last_number(self._folder)
+        if self._store is None or newest != self._number:  # another number: it may have been begun anew
             held = hold_newest(self._folder)
             if held is None:
                 raise QueryRefused("there is nothing to ask yet: no graph has been published")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,10 +16,12 @@ from threading import BoundedSemaphore, Condition, Lock
 from time import monotonic
 from typing import IO
 
+from pyoxigraph import NamedNode, RdfFormat, Triple, parse
+
 from rehi.engines.oxigraph import checkpoints
 from rehi.engines.oxigraph.process import ReaderProcess
-from rehi.errors import Busy, DiskFull, EngineError, RehiError
-from rehi.ports import GraphChange, QueryAnswer, QueryLimits
+from rehi.errors import Busy, DiskFull, EngineError, GraphDamaged, RehiError
+from rehi.ports import GraphChange, PublishedFiles, QueryAnswer, QueryLimits
 
 _IN_MEMORY = 4 << 20  # bytes of an answer; what is larger goes to a file
 _PIECE = 1 << 16
@@ -85,6 +89,12 @@ class OxigraphReaders:
             file.close()
             raise
         return QueryAnswer(media_type=media_type, chunks=AnswerChunks(file), seconds=seconds)
+
+    def verify(self) -> Iterator[str]:
+        """Read every table of the newest checkpoint, and yield what is wrong with them."""
+        from rehi.engines.oxigraph.tables import read_tables
+
+        return read_tables(self._checkpoints)
 
     def close(self) -> None:
         """End all processes, also those that answer a query."""
@@ -210,6 +220,20 @@ def _translate(error: OSError) -> RehiError:
     return EngineError(f"the answer can't be kept: {error.strerror or error}")
 
 
+@contextmanager
+def hold_checkpoint(folder: Path) -> Iterator[PublishedFiles | None]:
+    """Have the newest checkpoint, which is not removed meanwhile; None if there is none."""
+    newest = checkpoints.hold_newest(folder)
+    if newest is None:
+        yield None
+        return
+    number, descriptor = newest
+    try:
+        yield PublishedFiles(checkpoints.path_of(folder, number), number)
+    finally:
+        os.close(descriptor)
+
+
 class PublishedGraph(OxigraphReaders):
     """Port ``Graph`` for queries only, on the newest checkpoint in a graph's folder."""
 
@@ -223,8 +247,38 @@ class PublishedGraph(OxigraphReaders):
         """Raise EngineError: only the one writer writes."""
         raise EngineError(f"the graph in {self._folder} was opened for queries only")
 
+    def read(self, graph: NamedNode) -> Set[Triple]:
+        """Return all that a named graph says, as it was published; nothing if nothing was."""
+        if not checkpoints.numbers(self._checkpoints):
+            return frozenset()
+        query = f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
+        try:
+            answer = self.query(query, media_type="application/n-triples", limits=QueryLimits())
+        except EngineError as error:
+            raise GraphDamaged(str(error)) from error
+        return {quad.triple for quad in parse(b"".join(answer.chunks), format=RdfFormat.N_TRIPLES)}
+
+    def renew(self) -> str:
+        """Raise EngineError: only the one writer begins a graph."""
+        raise EngineError(f"the graph in {self._folder} was opened for queries only")
+
     def publish(self) -> None:
         """Do nothing: nothing can have been written here."""
+
+    def hold_published(self) -> AbstractContextManager[PublishedFiles | None]:
+        """Have the newest checkpoint, which stays as it is meanwhile."""
+        return hold_checkpoint(self._checkpoints)
+
+    def restore(self, folder: Path) -> None:
+        """Let a checkpoint that was copied be the store, and the one that queries see."""
+        try:
+            if self._folder.exists():
+                checkpoints.set_aside(self._folder)
+            self._checkpoints.mkdir(parents=True)
+            shutil.move(folder, self._folder / "store")
+            checkpoints.copy_store(self._folder / "store", self._checkpoints)
+        except OSError as error:
+            raise EngineError(f"the graph in {self._folder} can't be replaced: {error.strerror or error}") from error
 
     def size(self) -> int:
         """Return the number of published triples."""
@@ -234,5 +288,6 @@ class PublishedGraph(OxigraphReaders):
         return int(b"".join(answer.chunks).split()[1])
 
     def check(self) -> str:
-        """Return one line on the engine and its size."""
-        return f"Oxigraph {version('pyoxigraph')}, {self.size():,} statements published in {self._folder}"
+        """Return one line on the engine; statements are not counted, which takes long where there are many."""
+        number = checkpoints.last_number(self._checkpoints)
+        return f"Oxigraph {version('pyoxigraph')} at {self._folder}, published {number:,} times"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import AbstractContextManager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -12,9 +12,9 @@ from threading import Lock
 from pyoxigraph import BlankNode, NamedNode, Store, Triple
 
 from rehi.engines.oxigraph import checkpoints
-from rehi.engines.oxigraph.readers import OxigraphReaders
-from rehi.errors import DataFolderBusy, DiskFull, EngineError, RehiError
-from rehi.ports import GraphChange, QueryAnswer, QueryLimits, ReplaceGraph
+from rehi.engines.oxigraph.readers import OxigraphReaders, hold_checkpoint
+from rehi.errors import DataFolderBusy, DiskFull, EngineError, GraphAway, GraphDamaged, RehiError
+from rehi.ports import GraphChange, PublishedFiles, QueryAnswer, QueryLimits, ReplaceGraph
 
 Subject = NamedNode | BlankNode | Triple  # what RDF 1.2 allows; ours are all named
 _FAULTS = (OSError, RuntimeError)  # Oxigraph raises the second for what is damaged
@@ -31,24 +31,26 @@ class OxigraphStore:
         self._lock = Lock()
         self._size: int | None = None
         self._changed = True  # what a killed process wrote may be in no checkpoint
-        self._store: Store | None = _open(self._data)
+        self._closed = False
+        self._damage: GraphDamaged | None = None  # why it can't be used before it is renewed
+        self._store: Store | None = None
+        try:
+            self._store = _open(self._data)
+        except GraphDamaged as error:
+            self._damage = error
+        self._last = checkpoints.last_number(self._checkpoints)
         checkpoints.sweep(self._checkpoints)
         self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
-        if not checkpoints.numbers(self._checkpoints):
+        if self._store is not None and not checkpoints.numbers(self._checkpoints):
             self.publish()
 
     def write(self, changes: Sequence[GraphChange]) -> None:
         """Make all changes or none, on disk for good."""
         with self._lock:
-            store = self._opened()
             try:
-                if not (update := as_update(changes, store)):
-                    return
-                self._size, self._changed = None, True
-                store.update(update)
-                self._sync()
+                self._update(self._opened(), changes)
             except _FAULTS as error:
-                raise _translate(error, self._folder) from error
+                raise self._give_up(error) from error
 
     def publish(self) -> None:
         """Make a checkpoint, so that queries see what was written; does nothing if nothing was."""
@@ -56,16 +58,45 @@ class OxigraphStore:
             if not self._changed:
                 return
             try:
-                number = max(checkpoints.numbers(self._checkpoints), default=0) + 1
-                self._opened().backup(str(checkpoints.path_of(self._checkpoints, number)))
+                self._opened().backup(str(checkpoints.path_of(self._checkpoints, self._last + 1)))
+            except _FAULTS as error:
+                raise self._give_up(error) from error
+            self._last, self._changed = self._last + 1, False
+            checkpoints.clean(self._checkpoints)
+
+    def read(self, graph: NamedNode) -> Set[Triple]:
+        """Return all that a named graph says, also what is not published yet."""
+        with self._lock:
+            try:
+                return _triples_of(self._opened(), graph, None)
             except _FAULTS as error:
                 raise _translate(error, self._folder) from error
-            self._changed = False
-            checkpoints.clean(self._checkpoints)
+
+    def renew(self) -> str:
+        """Give the folder another name beside it, and begin an empty store; numbers of checkpoints go on, for those who read."""
+        with self._lock:
+            self._store = self._damage = None
+            aside = checkpoints.set_aside(self._folder)
+            self._size, self._changed = None, True
+            self._store = _open(self._data)
+        self.publish()
+        return aside.name
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
         """Answer a query on the newest checkpoint, over the union of all graphs."""
         return self._readers.query(text, media_type=media_type, limits=limits)
+
+    def hold_published(self) -> AbstractContextManager[PublishedFiles | None]:
+        """Have the newest checkpoint, which stays as it is meanwhile."""
+        return hold_checkpoint(self._checkpoints)
+
+    def restore(self, folder: Path) -> None:
+        """Raise EngineError: what is open for writing can't be replaced."""
+        raise EngineError(f"the graph in {self._folder} is open for writing")
+
+    def verify(self) -> Iterator[str]:
+        """Read every table of the newest checkpoint, and yield what is wrong with them."""
+        return self._readers.verify()
 
     def size(self) -> int:
         """Return the number of triples; counted anew (0.5 µs each) when something was written."""
@@ -82,12 +113,33 @@ class OxigraphStore:
         """End the reader processes and release the folder."""
         self._readers.close()
         with self._lock:
-            self._store = None
+            self._closed, self._store = True, None
 
     def _opened(self) -> Store:
-        if self._store is None:
+        """Return the store, opened again if it failed the last time; an empty one is never made in the place of what was there."""
+        if self._damage is not None:
+            raise self._damage
+        if self._closed:
             raise EngineError("the graph is closed")
+        if self._store is None:
+            try:
+                (self._data / "CURRENT").stat()
+            except OSError as error:
+                raise _translate(error, self._folder) from error
+            self._store = _open(self._data)
         return self._store
+
+    def _update(self, store: Store, changes: Sequence[GraphChange]) -> None:
+        if update := as_update(changes, store):
+            self._size, self._changed = None, True
+            store.update(update)
+            self._sync()
+
+    def _give_up(self, error: Exception) -> RehiError:
+        """Close the store after a fault: it takes no more writes after one of the disk, until it is opened again."""
+        self._store = self._size = None
+        error.__traceback__ = None  # whose frames hold the store: while they do, it can't be opened again
+        return _translate(error, self._folder)
 
     def _sync(self) -> None:
         """Oxigraph's commits reach the system but not the disk: sync its logs (2 ms; its own flush takes 20 to 50)."""
@@ -109,6 +161,8 @@ def _open(path: Path) -> Store:
     try:
         path.mkdir(parents=True, exist_ok=True)
         (path.parent / "checkpoints").mkdir(exist_ok=True)
+        if not (path / "CURRENT").exists() and any(path.glob("MANIFEST-*")):  # RocksDB would begin an empty one over it
+            raise GraphDamaged(f"the graph in {path.parent} is damaged: its file CURRENT is not there")
         return Store(str(path))
     except _FAULTS as error:
         if "While lock file" in str(error) or "lock hold by" in str(error):  # by another process, or by this one
@@ -121,7 +175,9 @@ def _open(path: Path) -> Store:
 def _translate(error: Exception, folder: Path) -> RehiError:
     if "no space left" in str(error).lower() or "quota" in str(error).lower():
         return DiskFull(f"the disk of {folder} is full; make room and start again, nothing is lost")
-    return EngineError(f"the graph in {folder} can't be used: {str(error)[:300]}")
+    if isinstance(error, RuntimeError | FileNotFoundError):
+        return GraphDamaged(f"the graph in {folder} is damaged: {str(error)[:300]}")
+    return GraphAway(f"the graph in {folder} can't be used: {str(error)[:300]}")
 
 
 def as_update(changes: Sequence[GraphChange], store: Store) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 from sqlalchemy import make_url, text
@@ -9,7 +11,9 @@ from sqlalchemy.exc import ArgumentError
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Dialect
+from rehi.engines.sql.dump import dump, load_dump
 from rehi.engines.sql.frontier.port import SqlFrontier
+from rehi.engines.sql.generation.port import SqlGeneration
 from rehi.engines.sql.index.port import SqlIndex
 from rehi.engines.sql.knowledge.port import SqlKnowledge
 from rehi.engines.sql.ledger.port import SqlLedger
@@ -19,9 +23,12 @@ from rehi.engines.sql.retention.port import SqlRetention
 from rehi.engines.sql.sources.port import SqlSources
 from rehi.engines.sql.workers.port import SqlWorkers
 from rehi.errors import EngineError
+from rehi.ports.catalogue import DumpedFiles
 
 
-class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, SqlKnowledge, SqlWorkers, SqlIndex):
+class SqlCatalogue(
+    SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, SqlKnowledge, SqlGeneration, SqlWorkers, SqlIndex
+):
     """The port Catalogue. Safe for use from several threads; each process opens its own."""
 
     def __init__(self, database: Database) -> None:
@@ -37,6 +44,15 @@ class SqlCatalogue(SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, 
         ask = "SELECT sqlite_version()" if dialect.slots == 1 else "SHOW server_version"
         version = self.database.read(lambda connection: connection.execute(text(ask)).scalar_one())
         return f"{dialect.name} {version} at {dialect.where()}"
+
+    def dump(self) -> AbstractContextManager[Iterator[tuple[str, Iterator[bytes]]]]:
+        """Have all that is known at this moment as files, each as pieces that stay the same where nothing has changed."""
+        return dump(self.database)
+
+    def load_dump(self, files: DumpedFiles) -> None:
+        """Know what was dumped, by this version or an older one; EngineError if anything is known here already."""
+        load_dump(self.database, files)
+        self.database.hosts.clear()
 
     def close(self) -> None:
         """Give everything back."""

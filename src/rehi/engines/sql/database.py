@@ -57,10 +57,11 @@ class Database:
             return result
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """Have a transaction that changes nothing."""
+    def reading(self, *, snapshot: bool = False) -> Iterator[Connection]:
+        """Have a transaction that changes nothing; as a ``snapshot``, one in which nothing of others' is seen either."""
+        engine = self._engine.execution_options(**self.dialect.snapshot) if snapshot else self._engine
         try:
-            with self._engine.begin() as connection:
+            with engine.begin() as connection:
                 yield connection
         except self._errors as error:
             raise self.dialect.error(error) from error

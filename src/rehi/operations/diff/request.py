@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rehi.app import House, open_archive
+from rehi.app import House
 from rehi.compare import NamesDiff
 from rehi.errors import ComparisonError, NotFound, SettingsError
 from rehi.model.version import Version
@@ -19,6 +19,7 @@ from rehi.operations.diff.names import compare_named_entities
 from rehi.operations.diff.result import DiffSide, VersionDiff
 from rehi.operations.moments import digits_of, parse_moment
 from rehi.operations.versions import history, kept_url
+from rehi.places import open_archive
 
 if TYPE_CHECKING:
     from rehi.archive import Archive

@@ -9,7 +9,9 @@ from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_absence import AbsenceContract
 from rehi.testing.contracts.catalogue_backfill import BackfillContract
 from rehi.testing.contracts.catalogue_captures import CapturesContract
+from rehi.testing.contracts.catalogue_counts import CountsContract
 from rehi.testing.contracts.catalogue_frontier import FrontierContract
+from rehi.testing.contracts.catalogue_generation import GenerationContract
 from rehi.testing.contracts.catalogue_hosts import HostsContract
 from rehi.testing.contracts.catalogue_index import IndexContract
 from rehi.testing.contracts.catalogue_outbox import OutboxContract
@@ -25,6 +27,7 @@ from rehi.testing.contracts.catalogue_workers import WorkersContract
 
 class CatalogueContract(
     SourcesContract,
+    CountsContract,
     FrontierContract,
     PacesContract,
     HostsContract,
@@ -39,6 +42,7 @@ class CatalogueContract(
     RetentionContract,
     ProblemsContract,
     CapturesContract,
+    GenerationContract,
 ):
     """Everything that the catalogue promises."""
 

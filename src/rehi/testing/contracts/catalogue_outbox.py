@@ -20,6 +20,7 @@ from rehi.testing.contracts.catalogue_samples import (
     at,
     bring,
     came,
+    choose,
     claim,
     claim_descriptions,
     digest_of,
@@ -117,6 +118,24 @@ class OutboxContract:
         shown = [catalogue.shown_reading(task.resource_id) for task in (first, second)]
         assert shown[0].facts == shown[1].facts
         assert [one.task.version_id for one in shown] == [first.version_id, second.version_id]
+
+    def test_links_are_followed_by_the_worker_that_has_the_text(self, catalogue: Catalogue) -> None:
+        source = add(catalogue, A, B)
+        catalogue.set_follow(source.id, "same host")
+        record(catalogue, [came(A, "same", 1), came(B, "same", 1)], [], worker="one", now=at(1))
+        first, second = claim(catalogue, 1)
+        result = understood(first)
+        record_reads(catalogue, result, when=2)
+        assert isinstance(result.reading, NewReading)
+        (reading_id,) = catalogue.find_readings([result.reading.key]).values()
+        again = ReadResult(task=second, reading=reading_id)
+        catalogue.record_reads([again], choose_name=choose, worker="two", now=at(3))
+
+        def followed_by(worker: str) -> list[int]:
+            claims = catalogue.claim(("follow",), worker=worker, limit=9, ttl=60, now=at(4))
+            return [claimed.subject for claimed in claims]
+
+        assert (followed_by("two"), followed_by("one")) == ([], [first.resource_id, second.resource_id])
 
     def test_an_old_version_can_be_read_and_is_not_shown(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1)

@@ -117,3 +117,13 @@ class ReadingsContract:
         assert (noted.code, noted.next_step) == ("facet-failed", "quarantine")
         bring(catalogue, A, "two", when=3)
         assert catalogue.problems(stage=None, page=Page()) == ([], 0)
+
+    def test_readings_whose_records_are_lost_are_made_again(self, catalogue: Catalogue) -> None:
+        for url, body in ((A, "one"), (B, "two")):
+            bring(catalogue, url, body, when=1)
+        first, second = catalogue.readings()
+        assert first.id < second.id
+        assert {row.id for row in catalogue.readings(sample=9)} <= {first.id, second.id}
+        assert catalogue.lose_readings([first.id, first.id]) == 1
+        assert list(catalogue.readings()) == [second]
+        assert [task.url for task in claim(catalogue, 2)] == [A]

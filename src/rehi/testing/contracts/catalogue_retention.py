@@ -173,21 +173,19 @@ class RetentionContract:
         record(catalogue, [unchanged(A, LATER + 2)], [], worker="one", now=at(LATER + 2))
         assert catalogue.versions(A)[0].body == place
 
-    def test_a_visit_asks_for_dropped_bytes_unless_references_are_all_that_is_wanted(
-        self, catalogue: Catalogue
-    ) -> None:
+    def test_a_task_says_by_which_rules_its_bytes_were_dropped(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
         history(catalogue, A, "one")
         (task,) = lease_one(catalogue, LATER * 9).tasks
-        assert (task.body is not None, task.by_reference) == (True, False)
+        assert (task.body is not None, task.dropped_by) == (True, ())
         prune(catalogue, to_prune("one"))
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 9))
         (task,) = lease_one(catalogue, LATER * 10).tasks
-        assert (task.body, task.digest, task.by_reference) == (None, digest_of("one"), False)
+        assert (task.body, task.digest, task.dropped_by) == (None, digest_of("one"), ("",))
         catalogue.set_keep(source.id, "references")
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 10))
         (task,) = lease_one(catalogue, LATER * 11).tasks
-        assert (task.body, task.etag, task.by_reference) == (None, '"one"', True)
+        assert (task.body, task.etag, task.dropped_by) == (None, '"one"', ("references",))
 
     def test_what_is_remembered_of_bytes_names_their_versions(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
@@ -202,6 +200,11 @@ class RetentionContract:
         assert one.places[0].record == RecordRef("a.warc.gz", 1000, 100)
         prune(catalogue, [one])
         assert catalogue.describe_bodies({versions[0].blob_id: "last 1"}) == []
+
+    def test_a_file_that_has_lost_its_end_is_known_to_be_shorter(self, catalogue: Catalogue) -> None:
+        history(catalogue, A, "one", "two")
+        catalogue.shorten_files({"a.warc.gz": 1500, "other.warc.gz": 3})
+        assert [(file.name, file.known_end) for file in catalogue.known_files()] == [("a.warc.gz", 1500)]
 
     def test_the_ledger_says_what_must_be_there_and_what_was_pruned(self, catalogue: Catalogue) -> None:
         assert (catalogue.known_files(), list(catalogue.bodies()), catalogue.sample_bodies(5)) == ([], [], [])

@@ -44,6 +44,11 @@ class SourcesContract:
         first = catalogue.add_source(kind="page", name=name, location="", size=0, now=at(0))
         assert catalogue.source(first.id).name == name
 
+    def test_a_source_may_have_any_name(self, catalogue: Catalogue) -> None:
+        names = ("NULL", '"', "\\", '\\"', "{a,b}", "a\nb\t", "õ 😀", "it's", "\\N", " ", "%s :now ?")
+        ids = [catalogue.add_source(kind="page", name=name, location="/", size=0, now=at(0)).id for name in names]
+        assert tuple(catalogue.source(row).name for row in ids) == names
+
     def test_a_source_that_is_not_there_is_not_found(self, catalogue: Catalogue) -> None:
         with pytest.raises(NotFound):
             catalogue.source(99)
@@ -155,6 +160,16 @@ class SourcesContract:
         catalogue.start_source(source.id, now=at(0))
         assert _claim(catalogue, "one") == []
         assert [claim.subject for claim in _claim(catalogue, "two")] == [source.id]
+
+    def test_a_file_of_nobody_is_that_workers_who_starts_it(self, catalogue: Catalogue) -> None:
+        file = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
+        page = catalogue.add_source(kind="page", name="http://a.ee/", location="http://a.ee/", size=0, now=at(0))
+        for worker in ("two", "one"):
+            for source in (file, page):
+                catalogue.start_source(source.id, worker=worker, now=at(0))
+        assert [catalogue.source(source.id).worker for source in (file, page)] == ["two", ""]
+        assert [claim.subject for claim in _claim(catalogue, "one")] == [page.id]
+        assert [claim.subject for claim in _claim(catalogue, "two")] == [file.id]
 
     def test_one_source_may_be_claimed_before_others(self, catalogue: Catalogue) -> None:
         ids = [

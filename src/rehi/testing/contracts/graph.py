@@ -194,5 +194,17 @@ class GraphContract:
             with pytest.raises(TimeoutError):  # a visitor would stand in the queue by now
                 server.accept()
 
+    def test_what_was_written_can_be_read_by_its_graph(self, graph: Graph) -> None:
+        graph.write([ReplaceGraph(node("g"), (says("a", "p", "1"),)), ReplaceGraph(node("h"), (says("a", "p", "2"),))])
+        assert graph.read(node("g")) == {says("a", "p", "1")}
+        assert graph.read(node("nothing")) == set()
+
+    def test_a_graph_that_is_renewed_says_nothing_and_can_be_written(self, graph: Graph) -> None:
+        tell(graph, ReplaceGraph(node("g"), (says("a", "p", "1"),)))
+        assert graph.renew()
+        assert values(graph, COUNT) == ["0"]
+        tell(graph, ReplaceGraph(node("g"), (says("a", "p", "2"),)))
+        assert values(graph, "SELECT ?o { ?s ?p ?o }") == ["2"]
+
     def test_the_engine_says_what_it_is(self, graph: Graph) -> None:
         assert graph.check()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rehi.engines.backup_folder import FolderBackups
 from rehi.engines.folder import FolderShelf
 from rehi.engines.local import LocalExecutor
 from rehi.engines.oxigraph import open_graph as open_oxigraph
@@ -50,6 +51,11 @@ class LoftShelf(FolderShelf):
 def open_shelf(uri: str, *, folder: Path, **_: object) -> LoftShelf:
     """Return the shelf of ``loft:///path``, a folder there."""
     return LoftShelf(Path(uri.removeprefix("loft://")))
+
+
+def open_backups(uri: str, **_: object) -> FolderBackups:
+    """Return the backups of ``barn:///path``, a folder there."""
+    return FolderBackups(Path(uri.removeprefix("barn://")))
 
 
 class BenchExecutor(LocalExecutor):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from enum import Enum
@@ -41,9 +41,10 @@ class Dialect(Protocol):
     foreign: tuple[type[Exception], ...]  # the errors that the driver raises where it is used directly
     ready_hosts: str  # the query for hosts that are ready and not leased (see READY), which locks them until the end
     url_order: ColumnElement[Any]  # by which an index orders URLs
+    snapshot: Mapping[str, Any]  # the options of a transaction that sees everything as it is at its beginning
 
     def engine(self) -> Engine:
-        """Connections, made when they are needed."""
+        """Return connections, made when they are needed."""
 
     def where(self) -> str:
         """Return the database's address, without a password."""
@@ -61,7 +62,7 @@ class Dialect(Protocol):
         """Wait until this one may write, where only one can."""
 
     def written(self, *, lasting: bool) -> None:
-        """A transaction has ended: see that it lasts, if it must; what is done now and then, beside the work, may begin."""
+        """See that a transaction that has ended lasts, if it must, and begin what is done now and then beside the work."""
 
     def close(self) -> None:
         """Give back what is needed for that."""
@@ -74,12 +75,17 @@ class Dialect(Protocol):
 
     def insert_findings(
         self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
-    ) -> int:
+    ) -> tuple[int, Sequence[int]]:
         """Enter the URLs that are new, due now, and all of them as findings of a source, with its claims by URL.
 
         Of findings that are there already, those are changed that were last made before ``since``, or claim something else.
-        Returns how many URLs were new.
+        Returns how many URLs were new, and which resources were known, but not to this source.
         """
+
+    def load_rows(
+        self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None:
+        """Enter rows with all their values into an empty table, and go on with new ids after theirs."""
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return up to ``limit`` due resources of each host, the longest due first."""
@@ -96,7 +102,7 @@ class Dialect(Protocol):
 
 # Columns of a due task; ``due_tasks`` of each dialect selects exactly these.
 TASK_COLUMNS = """r.host_id, r.id, r.source_id, r.url, r.etag, r.last_modified, r.failures, r.hops,
-    r.media_type, r.failing_since, r.history, b.digest, f.name AS file, b."offset", b.length, b.dropped_at"""
+    r.media_type, r.failing_since, r.visited_at, r.history, b.digest, f.name AS file, b."offset", b.length, b.dropped_at"""
 TASK_JOINS = "LEFT JOIN blob b ON b.id = r.blob_id LEFT JOIN file f ON f.id = b.file_id"
 READY = f"""SELECT id, pace_group, leases FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE}
     ORDER BY ready_at, id LIMIT :limit"""  # noqa: S608

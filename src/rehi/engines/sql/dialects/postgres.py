@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
@@ -23,11 +24,13 @@ from sqlalchemy.exc import DBAPIError
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, Guarded, NewResource, NewUrls
 from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
 from rehi.engines.sql.statements.values import HEAD, INDEXED_URL, tail_of
-from rehi.errors import DiskFull, EngineError, UserError
+from rehi.errors import CatalogueAway, DiskFull, EngineError, UserError
 
 _CONNECT_TIMEOUT = 10  # seconds
 _RETRIED = ("40001", "40P01")  # serialisation failure, deadlock
 _DISK_FULL = "53100"
+# The connection broke, the server is stopping, starting or recovering, or has no place for one more.
+_AWAY = ("08", "57P01", "57P02", "57P03", "53300", "53200")
 # Any numbers that nobody else is likely to take.
 _LOCKS = {
     Guarded.SCHEMA: 0x72656869_0001, Guarded.REDIRECTS: 0x72656869_0002, Guarded.CLAIMS: 0x72656869_0003,
@@ -70,6 +73,7 @@ _FIND_KNOWN = text(f"""
     ORDER BY resource.id
     ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
     WHERE finding.last_at < :since OR finding.claims <> excluded.claims
+    RETURNING resource_id, xmax = 0 AS entered  -- nobody has locked a row that was not there before
 """)  # noqa: S608
 _INDEXED: ColumnElement[str] = literal_column(INDEXED_URL)
 # NO KEY UPDATE, because a plain UPDATE lock would stop those who enter URLs of the host.
@@ -81,6 +85,9 @@ _DUE = f"""
 """  # noqa: S608
 
 
+_SEQUENCE = text("SELECT pg_get_serial_sequence(quote_ident(:table), 'id')")
+
+
 class PostgresDialect:
     """PostgreSQL's own words."""
 
@@ -88,6 +95,7 @@ class PostgresDialect:
     slots = 16
     ready_hosts = _READY  # those that another worker is just taking are passed over
     url_order: ColumnElement[Any] = _INDEXED  # but for those that share their first 600 characters
+    snapshot: Mapping[str, Any] = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
 
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql+psycopg")
@@ -96,9 +104,10 @@ class PostgresDialect:
         except ModuleNotFoundError as error:
             raise EngineError('a catalogue on PostgreSQL needs psycopg: install "rehi[postgres]"') from error
         self.foreign: tuple[type[Exception], ...] = (psycopg.Error,)
+        self._unanswered = (psycopg.OperationalError, psycopg.InterfaceError)
 
     def engine(self) -> Engine:
-        """Connections to the server, tried before they are used again."""
+        """Return connections to the server, tried before they are used again."""
         given = {} if "connect_timeout" in self._url.query else {"connect_timeout": _CONNECT_TIMEOUT}
         return create_engine(self._url, connect_args=given, pool_pre_ping=True, max_overflow=-1)
 
@@ -107,7 +116,7 @@ class PostgresDialect:
         return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
 
     def error(self, cause: BaseException) -> UserError:
-        """PostgreSQL's complaint in one sentence."""
+        """Return PostgreSQL's complaint in one sentence."""
         original = cause.orig if isinstance(cause, DBAPIError) else cause
         if _state_of(original) == _DISK_FULL:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
@@ -115,10 +124,17 @@ class PostgresDialect:
         reason = lines[0] if lines else type(original).__name__
         if self._url.password:
             reason = reason.replace(str(self._url.password), "***")
-        return EngineError(f"the catalogue {self.where()} can't be used: {reason}")
+        kind = CatalogueAway if self._is_away(cause, original) else EngineError
+        return kind(f"the catalogue {self.where()} can't be used: {reason}")
+
+    def _is_away(self, cause: BaseException, original: BaseException | None) -> bool:
+        """Whether it may well answer later; a connection that can't be had or was lost has no state to tell it by."""
+        state = _state_of(original)
+        lost = isinstance(cause, DBAPIError) and cause.connection_invalidated
+        return lost or state.startswith(_AWAY) or (not state and isinstance(original, self._unanswered))
 
     def may_retry(self, cause: BaseException) -> bool:
-        """After a deadlock, the other transaction has gone on and is done."""
+        """Whether it was a deadlock: the other transaction has gone on and is done."""
         return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
 
     def clock(self, connection: Connection) -> datetime:
@@ -127,14 +143,14 @@ class PostgresDialect:
         return moment.astimezone(UTC)
 
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
-        """Many can write at once."""
+        """Do not wait: many can write at once."""
         return nullcontext()
 
     def written(self, *, lasting: bool) -> None:
-        """The server sees to its log by itself."""
+        """Do nothing: the server sees to its log by itself."""
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Do nothing: there is nothing to give back."""
 
     def guard(self, connection: Connection, what: Guarded) -> None:
         """Take a lock of the server, until the transaction ends.
@@ -159,7 +175,7 @@ class PostgresDialect:
 
     def insert_findings(
         self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
-    ) -> int:
+    ) -> tuple[int, Sequence[int]]:
         """Copy them aside; what is new is entered from there, and of the rest the resources are looked up."""
         numbers = {"source_id": source_id, "at": at, "since": since}
         connection.exec_driver_sql(_INTAKE)
@@ -168,10 +184,25 @@ class PostgresDialect:
             for row in zip(*urls, [claims.get(url, "") for url in urls.urls], strict=True):
                 copy.write_row(row)
         new = connection.execute(_FIND_NEW, numbers).rowcount
+        unnamed: Sequence[int] = ()
         if new < len(urls.urls):
-            connection.execute(_FIND_KNOWN, numbers)
+            unnamed = [row.resource_id for row in connection.execute(_FIND_KNOWN, numbers) if row.entered]
         connection.exec_driver_sql("TRUNCATE intake")
-        return new
+        return new, unnamed
+
+    def load_rows(
+        self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None:
+        """Copy rows in, and let the sequence of ids go on after them."""
+        names = ", ".join(f'"{column}"' for column in columns)
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(f'COPY "{table}" ({names}) FROM STDIN') as copy:
+            for row in rows:
+                copy.write_row(row)
+        sequence = connection.execute(_SEQUENCE, {"table": table}).scalar() if "id" in columns else None
+        if sequence is not None:
+            last = f'SELECT setval(:sequence, greatest((SELECT max(id) FROM "{table}"), 1))'  # noqa: S608
+            connection.execute(text(last), {"sequence": sequence})
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return the due tasks of all hosts with one query."""
@@ -182,7 +213,7 @@ class PostgresDialect:
         return _INDEXED.in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_key(self, url: str) -> str:
-        """Its head, and what tells it apart."""
+        """Return the head of a URL, and what tells it apart."""
         return url[:HEAD] + tail_of(url)
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:

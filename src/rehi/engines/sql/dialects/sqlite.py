@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from threading import Lock, Thread
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import URL, ColumnElement, Connection, Engine, create_engine, event, func
@@ -20,7 +21,7 @@ from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, G
 from rehi.engines.sql.dialects.turn import Turn
 from rehi.engines.sql.statements.driver import fetch_all
 from rehi.engines.sql.tables import resource
-from rehi.errors import DiskFull, EngineError, UserError
+from rehi.errors import CatalogueAway, DiskFull, EngineError, UserError
 
 LOG_BYTES = 64_000_000  # 16,000 pages: 67,000 rows/s are taken in so; with the default, 4 MB, fewer
 _TIMEOUT = 30.0  # seconds to wait for another writer, unless the address says ?timeout=
@@ -30,15 +31,18 @@ _PRAGMAS = (
     f"journal_size_limit = {LOG_BYTES}",
     "wal_autocheckpoint = 64000",  # 256 MB, if our own checkpoints can't be made
 )
+_DAMAGED = "is damaged; stop the harvest and run `rehi doctor --mend`, or restore it from a copy"
 _COMPLAINTS = {
     sqlite3.SQLITE_NOTADB: "is not a database",
-    sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a copy",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_CANTOPEN: "can't be opened; check that its folder exists and may be written",
     sqlite3.SQLITE_READONLY: "may not be written",
     sqlite3.SQLITE_PERM: "may not be written",
     sqlite3.SQLITE_BUSY: "has been locked by another process for too long; try again when that one is done",
     sqlite3.SQLITE_LOCKED: "has been locked by another process for too long; try again when that one is done",
 }
+# What passes: another process has the lock, or files have run out. A disk that fails is for a person to look at.
+_AWAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
 
 _INSERT = """INSERT OR IGNORE INTO resource (host_id, url, tail, source_id, due_at, hops) VALUES (?, ?, ?, ?, ?, ?)"""
 # What is the same for all rows stands in the statement as a number, and is not handed over with each row.
@@ -50,6 +54,8 @@ _FIND = """INSERT INTO finding (source_id, resource_id, first_at, last_at, claim
     SELECT {source_id:d}, id, {at:d}, {at:d}, ? FROM resource WHERE url = ?
     ON CONFLICT (source_id, resource_id) DO UPDATE SET last_at = excluded.last_at, claims = excluded.claims
     WHERE finding.last_at < {since:d} OR finding.claims <> excluded.claims"""
+_UNNAMED = """SELECT id FROM resource WHERE url = ?
+    AND NOT EXISTS (SELECT 1 FROM finding WHERE source_id = {source_id:d} AND resource_id = resource.id)"""
 _DUE = f"""
     SELECT {TASK_COLUMNS}
     FROM (SELECT * FROM resource WHERE host_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?) r
@@ -62,9 +68,10 @@ class SqliteDialect:
 
     name = "SQLite"
     slots = 1
-    foreign: tuple[type[Exception], ...] = (sqlite3.Error,)
+    foreign: tuple[type[Exception], ...] = (sqlite3.Error, UnicodeDecodeError)  # the second quotes what is damaged
     ready_hosts = READY  # the writing transaction is the lock
     url_order: ColumnElement[Any] = resource.c.url
+    snapshot: Mapping[str, Any] = MappingProxyType({})  # every transaction is one
 
     def __init__(self, url: URL) -> None:
         if not url.database:
@@ -78,7 +85,7 @@ class SqliteDialect:
         self._log_is_listed = False  # in its folder, for good: the log lives as long as somebody has the file open
 
     def engine(self) -> Engine:
-        """Connections that start writing transactions as writers, and wait for each other."""
+        """Return connections that start writing transactions as writers, and wait for each other."""
         engine = create_engine(
             self._url, connect_args={"timeout": self._timeout, "check_same_thread": False}, max_overflow=-1
         )
@@ -97,7 +104,7 @@ class SqliteDialect:
             connection.execute(f"PRAGMA {pragma}")
 
     def _turn_wal_on(self, connection: sqlite3.Connection) -> None:
-        """Several processes may make the file at once, and SQLite does not wait for this lock by itself."""
+        """Turn the log on. Several processes may make the file at once, and SQLite does not wait for this lock by itself."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
@@ -114,21 +121,24 @@ class SqliteDialect:
         return self._path
 
     def error(self, cause: BaseException) -> UserError:
-        """SQLite's complaint in one sentence."""
+        """Return SQLite's complaint in one sentence."""
         original = cause.orig if isinstance(cause, DBAPIError) else cause
         code = _base_code(original)
         reason = str(original)
         if code == sqlite3.SQLITE_FULL or "No space left" in reason or "disk is full" in reason:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self._path}")
         complaint = _COMPLAINTS.get(code, f"can't be used: {reason}")
-        return EngineError(f"the catalogue {self._path} {complaint}")
+        if isinstance(original, UnicodeDecodeError):
+            complaint = _DAMAGED
+        kind = CatalogueAway if code in _AWAY else EngineError
+        return kind(f"the catalogue {self._path} {complaint}")
 
     def may_retry(self, cause: BaseException) -> bool:
-        """Never: a writer has the database for itself."""
+        """Return False: a writer has the database for itself."""
         return False
 
     def clock(self, connection: Connection) -> datetime:
-        """This machine's clock: all who share the file are on it."""
+        """Return the time by this machine's clock: all who share the file are on it."""
         return datetime.now(UTC)
 
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
@@ -172,7 +182,7 @@ class SqliteDialect:
 
     def insert_findings(
         self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
-    ) -> int:
+    ) -> tuple[int, Sequence[int]]:
         """Enter new URLs as findings all at once, and look up only those that were there before.
 
         Only this transaction writes, so that it can give ids itself: those that are not there then belong to known URLs.
@@ -184,13 +194,26 @@ class SqliteDialect:
         rows_before = driver.total_changes
         driver.executemany(_ENTER.format_map(numbers), zip(count(before + 1), *urls, strict=False))
         new = driver.total_changes - rows_before
-        known = urls.urls
+        known: Sequence[str] = ()
+        if new < len(urls.urls):
+            ids = {row for (row,) in driver.execute("SELECT id FROM resource WHERE id > ?", (before,))}
+            known = [url for row, url in enumerate(urls.urls, before + 1) if row not in ids]
+        unnamed = [row for url in known for (row,) in driver.execute(_UNNAMED.format_map(numbers), (url,))]
         if not claims:
             driver.execute(_FIND_NEW.format_map(numbers), (before,))
-            ids = {row[0] for row in driver.execute("SELECT id FROM resource WHERE id > ?", (before,))}
-            known = [url for row, url in enumerate(known, before + 1) if row not in ids] if new < len(known) else ()
-        driver.executemany(_FIND.format_map(numbers), [(claims.get(url, ""), url) for url in known])
-        return new
+        one_by_one = urls.urls if claims else known
+        driver.executemany(_FIND.format_map(numbers), [(claims.get(url, ""), url) for url in one_by_one])
+        return new, unnamed
+
+    def load_rows(
+        self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None:
+        """Enter rows one by one; SQLite goes on with ids by itself."""
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        names, marks = ", ".join(f'"{column}"' for column in columns), ", ".join("?" * len(columns))
+        driver.execute("PRAGMA defer_foreign_keys = ON")  # a row may refer to a later one of its table
+        driver.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', rows)  # noqa: S608
 
     def due_tasks(self, connection: Connection, hosts: Sequence[int], *, now: int, limit: int) -> Sequence[Any]:
         """Return the due tasks with a query for each host: without a network between, that is the fastest."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, update
@@ -12,13 +13,12 @@ from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, postpone_hosts, to_orders
 from rehi.engines.sql.frontier.pace_groups import HOLD_GROUP, free_groups, renew_groups
 from rehi.engines.sql.ledger.bodies import to_ref
-from rehi.engines.sql.sources.findings import sources_of
+from rehi.engines.sql.sources.findings import SourceOrders, orders_of
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, fetch_all
 from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import host, pace_group
 from rehi.model.claims import promised_frequency, promised_type, read_claims
 from rehi.model.host import Probe
-from rehi.model.retention import are_references
 from rehi.model.version import Digest
 from rehi.model.visit import HostLease, Robots, VisitTask
 
@@ -76,9 +76,9 @@ def fill_leases(
     """Return leases of hosts that were taken, with their due tasks; without those that have none, or were lost already."""
     tasks: defaultdict[int, list[VisitTask]] = defaultdict(list)
     due = dialect.due_tasks(connection, list(taken), now=now, limit=urls)
-    sources = sources_of(connection, [row.id for row in due])
+    orders = orders_of(connection, [row.id for row in due])
     for row in due:
-        tasks[row.host_id].append(_to_task(row, sources[row.id]))
+        tasks[row.host_id].append(_to_task(row, orders.get(row.id, ())))
     held = {row.id: row for row in _HELD.run(connection, list(taken)) if row.token == taken[row.id]}
     return [_to_lease(held[host_id], tasks[host_id]) for host_id in taken if host_id in held and host_id in tasks]
 
@@ -142,10 +142,8 @@ def _to_robots(row: Any) -> Robots:
     )
 
 
-def _to_task(row: Any, sources: Sequence[Any]) -> VisitTask:
-    # Bytes that were dropped are asked for again, unless the rule is to have none of them: then a 304 is answer enough.
+def _to_task(row: Any, sources: tuple[SourceOrders, ...]) -> VisitTask:
     dropped = row.dropped_at is not None
-    claims = [read_claims(source.claims) for source in sources if source.claims]
     return VisitTask(
         resource_id=row.id,
         source_id=row.source_id or 0,
@@ -157,11 +155,21 @@ def _to_task(row: Any, sources: Sequence[Any]) -> VisitTask:
         media_type=row.media_type,
         failures=row.failures,
         failing_since=from_micros(row.failing_since),
+        visited_at=from_micros(row.visited_at),
         hops=row.hops,
-        policies=tuple(dict.fromkeys(source.policy for source in sources)),
-        weight=max((source.weight for source in sources), default=1.0),
-        promised=promised_frequency(claims) if claims else 0.0,
-        promised_type=promised_type(claims) if claims else "",
         history=row.history or b"",
-        by_reference=dropped and are_references(source.keep for source in sources),
+        dropped_by=tuple(source.keep for source in sources) if dropped else (),
+        **_ordered(sources),
     )
+
+
+@lru_cache(maxsize=1_000)
+def _ordered(sources: tuple[SourceOrders, ...]) -> Mapping[str, Any]:
+    """Return what all sources of a resource order together, as fields of its task; most resources have the same ones."""
+    claims = [read_claims(source.claims) for source in sources if source.claims]
+    return {
+        "policies": tuple(dict.fromkeys(source.policy for source in sources)),
+        "weight": max((source.weight for source in sources), default=1.0),
+        "promised": promised_frequency(claims) if claims else 0.0,
+        "promised_type": promised_type(claims) if claims else "",
+    }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, String, bindparam, select, text, update
 
 from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, chunks, larger, select_in_chunks
 from rehi.engines.sql.statements.values import storable, to_micros
@@ -34,8 +34,8 @@ _LEAVE = BulkUpdate(
 # What a worker's leases hold, before they are forgotten.
 FORGET_GROUPS = text("""
     UPDATE pace_group SET token = NULL, lease_until = 0
-    WHERE token IN (SELECT token FROM host WHERE worker = :worker)
-""")
+    WHERE token IN (SELECT token FROM host WHERE worker = :worker AND token NOT IN :tokens)
+""").bindparams(bindparam("tokens", type_=String, expanding=True))
 # When a host of each group can next be leased: at the latest of three moments.
 NEXT_OF_GROUPS = text("""
     SELECT g.not_before, g.lease_until,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, String, bindparam, select, text
 
 from rehi.engines.sql.database import Database, transaction
+from rehi.engines.sql.frontier.clock import forgive, settle_clock
 from rehi.engines.sql.frontier.due import let_be_due
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
@@ -30,8 +31,8 @@ _FORGET = text(f"""
     UPDATE host SET token = NULL, worker = NULL, lease_until = 0,
         not_before = CASE WHEN not_before > {_RESTED} THEN not_before ELSE {_RESTED} END,
         ready_at = CASE WHEN ready_at < {_RESTED} THEN {_RESTED} ELSE ready_at END
-    WHERE worker = :worker
-""")  # noqa: S608
+    WHERE worker = :worker AND token NOT IN :tokens
+""").bindparams(bindparam("tokens", type_=String, expanding=True))  # noqa: S608
 _ANY_READY = text(f"""
     SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE} LIMIT 1
 """)  # noqa: S608
@@ -104,14 +105,33 @@ class SqlFrontier:
             settle_hosts(connection, {}, released, now=now)
 
     @transaction
-    def forget_leases(self, connection: Connection, *, worker: str, rest: float, now: datetime) -> None:
-        """Give back all that a worker held, as when it starts again after it was killed.
+    def forget_leases(
+        self,
+        connection: Connection,
+        *,
+        worker: str,
+        rest: float,
+        now: datetime,
+        tokens: Collection[str] = (),
+        claims: Collection[int] = (),
+    ) -> None:
+        """Give back all that a worker held but these, as when it starts again after it was killed.
 
         Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
         """
-        connection.execute(FORGET_GROUPS, {"worker": worker})
-        connection.execute(_FORGET, {"worker": worker, "rest": rest, "now": to_micros(now)})
-        connection.execute(RELEASE_CLAIMS, {"worker": worker})
+        held = {"worker": worker, "tokens": sorted(tokens)}
+        connection.execute(FORGET_GROUPS, held)
+        connection.execute(_FORGET, held | {"rest": rest, "now": to_micros(now)})
+        connection.execute(RELEASE_CLAIMS, {"worker": worker, "claims": sorted(claims)})
+
+    def settle_clock(self, *, now: datetime, lease: float, rest: float) -> timedelta:
+        """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time."""
+        lease_micros, rest_micros = int(lease * 1_000_000), int(rest * 1_000_000)
+        return self.database.write(partial(settle_clock, at=to_micros(now), lease=lease_micros, rest=rest_micros))
+
+    def forgive(self, *, by: timedelta) -> None:
+        """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
+        self.database.write(partial(forgive, by=by // timedelta(microseconds=1)))
 
     def next_ready(self) -> datetime | None:
         """Return when a lease can next be had; None if nothing is ever due."""

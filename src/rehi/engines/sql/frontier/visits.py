@@ -37,7 +37,7 @@ from rehi.engines.sql.ledger.bodies import (
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.port import put_work
-from rehi.engines.sql.sources.findings import inherit_sources, join_source
+from rehi.engines.sql.sources.findings import inherit_sources, join_source, source_ids_of
 from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
 from rehi.engines.sql.tables import file, version, visit
@@ -116,7 +116,7 @@ def record_visits(
     ]
     by_url = lock_urls(connection, database, wanted, additions)
     if mine := {(seen.source_id, by_url[seen.url].id) for seen in visited if seen.source_id is not None}:
-        join_source(connection, mine, to_micros(recording.now))
+        join_source(connection, mine, to_micros(recording.now), additions)
     rows = {row.id: row for row in by_url.values()}
     visits: _Moments = defaultdict(dict)
     for seen in visited:
@@ -124,7 +124,7 @@ def record_visits(
     if any(row.visited_at is not None for row in rows.values()):
         _leave_out_recorded(connection, rows, visits)
     batch = _Batch(recording, _judge(connection, rows, visits, recording), additions)
-    _count(batch)
+    _count(batch, source_ids_of(connection, [row.id for row, _ in batch.changes]))
     _write(connection, database, batch, released)
     additions.write(connection, database)
     if recording.update_id is not None:
@@ -165,33 +165,33 @@ def _judge(
     ]
 
 
-def _count(batch: _Batch) -> None:
-    """Count visits by day and source; most of a batch are of one day, and of a few sources."""
+def _count(batch: _Batch, sources: Mapping[int, tuple[int, ...]]) -> None:
+    """Count visits by day and by the sources of their resources; most of a batch are of one day, and of a few sources."""
     additions = batch.additions
     days: Counter[int] = Counter()
-    numbers: defaultdict[tuple[int | None, str], float] = defaultdict(float)
+    by_sources: defaultdict[tuple[int, ...], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for row, change in batch.changes:
-        source_id, state = row.source_id, change.state.outcome
+        numbers, state = by_sources[sources.get(row.id, ())], change.state.outcome
         if state is not None and row.state != state:
             additions.add_to_house(f"state:{row.state}", -1)
             additions.add_to_house(f"state:{state.value}")
         for seen, outcome in change.visits:
             days[to_micros(seen.at) // _DAY] += 1
-            numbers[source_id, "visited"] += 1
-            numbers[source_id, outcome.value] += 1
-            numbers[source_id, "bytes"] += seen.size
-            numbers[source_id, "seconds:fetch"] += seen.seconds
+            numbers["visited"] += 1
+            numbers[outcome.value] += 1
+            numbers["bytes"] += seen.size
+            numbers["seconds:fetch"] += seen.seconds
         for new in change.versions:
             additions.add_to_house("versions")
             additions.add_to_house("bytes", new.size)
         for correction in change.corrections:
-            numbers[source_id, correction.before.value] -= 1
-            numbers[source_id, correction.after.value] += 1
+            numbers[correction.before.value] -= 1
+            numbers[correction.after.value] += 1
+    for source_ids, numbers in by_sources.items():
+        additions.add_all(source_ids, numbers)
     additions.add_to_house("visits", days.total())
     for day, n in days.items():
         additions.add(DAYS, day_of(from_micros(day * _DAY)), n)
-    for (source_id, what), number in numbers.items():
-        additions.add(source_id, what, number)
 
 
 def _write(connection: Connection, database: Database, batch: _Batch, released: Sequence[HostRelease]) -> None:
@@ -255,7 +255,7 @@ def _settle(
     if not seen:
         return frozenset()
     edges = {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
-    inherit_sources(connection, edges, due)
+    inherit_sources(connection, edges, due, batch.additions, new=there.new)
     return change_redirects(
         connection,
         database,

@@ -30,10 +30,15 @@ class Additions:
 
     _numbers: defaultdict[tuple[int, str], float] = field(default_factory=partial(defaultdict, float))
 
-    def add(self, source_id: int | None, what: str, n: float = 1) -> None:
-        """Add to a source's number; what has no source counts in the house only."""
-        if source_id:
-            self._numbers[source_id, what] += n
+    def add(self, source_id: int, what: str, n: float = 1) -> None:
+        """Add to a source's number."""
+        self._numbers[source_id, what] += n
+
+    def add_all(self, source_ids: Iterable[int], numbers: Mapping[str, float]) -> None:
+        """Add to the numbers of all sources of a resource; what has no source counts in the house only."""
+        for source_id in source_ids:
+            for what, n in numbers.items():
+                self._numbers[source_id, what] += n
 
     def add_to_house(self, what: str, n: float = 1) -> None:
         """Add to a number of the whole house."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from rehi.engines.sql.database import Database, transaction
+from rehi.engines.sql.generation.port import note_mark
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.descriptions import SqlDescriptions, to_key
 from rehi.engines.sql.knowledge.entities import enter_mentions
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, to_facts
 from rehi.engines.sql.knowledge.recording import SqlRecording
-from rehi.engines.sql.outbox.port import delete_work
-from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, select_in_chunks
-from rehi.engines.sql.statements.values import key_of
-from rehi.engines.sql.tables import document, file, part, reading, resource, table_shape
+from rehi.engines.sql.outbox.port import delete_work, owners_of, put_owned_work
+from rehi.engines.sql.sources.findings import source_ids_of
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, select_in_chunks
+from rehi.engines.sql.statements.values import key_of, lots
+from rehi.engines.sql.tables import document, file, part, reading, resource, table_shape, version
 from rehi.errors import NotFound
 from rehi.model.codec import to_table
 from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, EntityKey
+from rehi.model.generation import GraphMark
 from rehi.model.version import Digest, RecordRef
 from rehi.model.work import (
     Claim,
@@ -34,6 +36,7 @@ from rehi.model.work import (
     ShownReading,
 )
 
+_PAGE = 10_000
 _TASKS = SelectMany(
     "SELECT version.id, version.resource_id, resource.source_id, resource.url, blob.id AS blob_id, blob.digest,"
     ' blob.size, version.media_type, file.name, blob."offset", blob.length'
@@ -96,6 +99,41 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
             raise NotFound(f"there is no reading {reading_id}")
         return to_facts(row)
 
+    def readings(self, *, sample: int | None = None) -> Iterator[ReadingFacts]:
+        """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
+        newest = select(func.max(reading.c.id))
+        last = self.database.read(lambda connection: connection.execute(newest).scalar()) or 0
+        query = select(*READING_COLUMNS).join(file, file.c.id == reading.c.file_id).order_by(reading.c.id)
+        if sample is None:
+            return self._paged_readings(query.where(reading.c.id <= last).limit(_PAGE))
+        with self.database.reading() as connection:
+            rows = [connection.execute(query.where(reading.c.id >= one).limit(1)).first() for one in lots(last, sample)]
+        return iter({row.id: to_facts(row) for row in rows if row is not None}.values())
+
+    def _paged_readings(self, query: Select[Any]) -> Iterator[ReadingFacts]:
+        after = 0
+        while rows := self._page_of(query.where(reading.c.id > after)):
+            yield from map(to_facts, rows)
+            after = rows[-1].id
+
+    def _page_of(self, query: Select[Any]) -> Sequence[Any]:
+        return self.database.read(lambda connection: connection.execute(query).all())
+
+    @transaction
+    def lose_readings(self, connection: Connection, ids: Iterable[int]) -> int:
+        """Note that the records of readings are nowhere any more, and have their versions read again; how many that are."""
+        lost = sorted(set(ids))
+        blobs = select(reading.c.blob_id).where(reading.c.id.in_(bindparam("these", expanding=True)))
+        for part_of in chunks(lost):
+            these = {"these": part_of}
+            gone = update(reading).where(reading.c.id.in_(part_of))
+            connection.execute(gone.values(file_id=None, offset=None, length=None))
+            versions = select(version.c.id).where(version.c.blob_id.in_(blobs))
+            put_owned_work(
+                connection, "read", owners_of(connection, connection.execute(versions, these).scalars().all())
+            )
+        return len(lost)
+
     @transaction
     def enter_reading(self, connection: Connection, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
@@ -119,9 +157,17 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
 
     @transaction
     def record_descriptions(
-        self, connection: Connection, claims: Sequence[Claim], *, statements: Mapping[int, int], seconds: float = 0.0
+        self,
+        connection: Connection,
+        claims: Sequence[Claim],
+        *,
+        statements: Mapping[int, int],
+        seconds: float = 0.0,
+        mark: GraphMark | None = None,
     ) -> None:
         """Record in one transaction that the graph has been told what was claimed, with its statements by resource id."""
+        if mark is not None:
+            note_mark(connection, mark)
         delete_work(connection, [row for claim in claims for row in claim.ids])
         if statements:
             _count_statements(connection, self.database, statements, seconds)
@@ -147,16 +193,16 @@ def _count_statements(
 ) -> None:
     """Add the difference to what was counted before, so that a source's number is that of what the graph holds.
 
-    Each source bears its resources' share of the time; what was spent on entities alone is nobody's.
+    The time is shared among the resources, and counted for each of their sources; what was spent on entities alone is nobody's.
     """
     additions = Additions()
-    query = select(resource.c.id, resource.c.source_id, resource.c.statements).order_by(resource.c.id)
+    query = select(resource.c.id, resource.c.statements).order_by(resource.c.id)
     query = query.with_for_update(key_share=True)
     rows = select_in_chunks(connection, sorted(statements), lambda part: query.where(resource.c.id.in_(part)))
+    sources = source_ids_of(connection, [row.id for row in rows])
+    for row in rows:
+        numbers = {"statements": statements[row.id] - row.statements, "seconds:graph": seconds / len(rows)}
+        additions.add_all(sources.get(row.id, ()), numbers)
     changed = [row for row in rows if row.statements != statements[row.id]]
-    for row in changed:
-        additions.add(row.source_id, "statements", statements[row.id] - row.statements)
-    for source_id, share in Counter(row.source_id for row in rows).items():
-        additions.add(source_id, "seconds:graph", seconds * share / len(rows))
     _SET_STATEMENTS.run(connection, [(row.id, statements[row.id]) for row in changed])
     additions.write(connection, database)

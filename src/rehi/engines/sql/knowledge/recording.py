@@ -15,7 +15,7 @@ from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.port import delete_work, put_owned_work, put_work
-from rehi.engines.sql.sources.findings import FOLLOW, those_followed
+from rehi.engines.sql.sources.findings import FOLLOW, source_ids_of, those_followed
 from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
 from rehi.engines.sql.tables import document, outbox, resource
 from rehi.model.entity import Form
@@ -40,7 +40,7 @@ _READ = BulkUpdate(
 )
 _OPEN = SelectMany("SELECT id, attempts FROM outbox", "id", "bigint", order="id", lock="FOR UPDATE")
 _VERSIONS = SelectMany("SELECT id, number, taken_at FROM version", "id", "bigint")
-_RESOURCES = SelectMany("SELECT id, source_id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
+_RESOURCES = SelectMany("SELECT id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 # Asked once the resources are locked: a join in the query above would show what was read before we had to wait.
 _READ_AT = SelectMany(
     "SELECT resource.id, version.taken_at FROM resource"
@@ -104,11 +104,12 @@ def _store(
 ) -> None:
     resources = {row.id: row for row in _RESOURCES.run(connection, sorted({one.task.resource_id for one in done}))}
     new = {one.reading.key: one.reading for one in reversed(done) if isinstance(one.reading, NewReading)}
+    sources = source_ids_of(connection, resources)
     ids, fresh = enter_readings(connection, new, worker, now)
     enter_mentions(connection, {ids[key]: new[key].identities for key in fresh})
     for one in done:
-        for stage, seconds in one.seconds:
-            additions.add(resources[one.task.resource_id].source_id, f"seconds:{stage}", seconds)
+        spent = {f"seconds:{stage}": seconds for stage, seconds in one.seconds}
+        additions.add_all(sources.get(one.task.resource_id, ()), spent)
     shown = _choose_shown(
         connection, done, {one.reading.key: ids[one.reading.key] for one in done if isinstance(one.reading, NewReading)}
     )
@@ -122,11 +123,14 @@ def _store(
         [(row, one.version_id, one.reading_id) for row, one in sorted(shown.items()) if one.reading_id is not None],
     )
     _HIDE.run(connection, sorted(row for row, one in shown.items() if one.reading_id is None))
-    _count_documents(connection, before, after, resources, additions)
+    _count_documents(connection, before, after, sources, additions)
     put_work(connection, "entity", count_mentions(connection, before, after, choose_name, additions))
     put_work(connection, "resource", shown)
-    put_owned_work(connection, FOLLOW, [(row, worker) for row in those_followed(connection, shown)])
-    _store_problems(connection, shown, resources, additions)
+    put_owned_work(connection, FOLLOW, those_followed(connection, shown))
+    _store_problems(connection, shown, resources)
+    for row, now_shown in shown.items():
+        if now_shown.result.code:
+            additions.add_all(sources.get(row, ()), {now_shown.result.code: 1})
 
 
 def _choose_shown(connection: Connection, done: Sequence[ReadResult], ids: Mapping[Any, int]) -> dict[int, _Shown]:
@@ -147,7 +151,7 @@ def _count_documents(
     connection: Connection,
     before: Mapping[int, int],
     after: Mapping[int, int | None],
-    resources: Mapping[int, Any],
+    sources: Mapping[int, Sequence[int]],
     additions: Additions,
 ) -> None:
     wanted = {*before.values(), *(one for one in after.values() if one is not None)}
@@ -156,21 +160,15 @@ def _count_documents(
         for resource_id, reading_id in shown.items():
             if reading_id is None:
                 continue
-            source_id, read = resources[resource_id].source_id, facts[reading_id]
-            additions.add(source_id, "documents", sign)
-            additions.add(source_id, "names", sign * read.names)
+            read = facts[reading_id]
+            additions.add_all(sources.get(resource_id, ()), {"documents": sign, "names": sign * read.names})
             additions.add_to_house("documents", sign)
             additions.add_to_house("mentions", sign * read.names)
             for what in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
                 additions.add_to_house(what, sign)
 
 
-def _store_problems(
-    connection: Connection, shown: Mapping[int, _Shown], resources: Mapping[int, Any], additions: Additions
-) -> None:
-    for row, one in shown.items():
-        if one.result.code:
-            additions.add(resources[row].source_id, one.result.code)
+def _store_problems(connection: Connection, shown: Mapping[int, _Shown], resources: Mapping[int, Any]) -> None:
     noted = {row: one.result.problem for row, one in shown.items() if one.result.problem is not None}
     solved = [
         (stage, resources[row].url)

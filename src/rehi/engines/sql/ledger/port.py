@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, tuple_
+from sqlalchemy import Connection, Select, func, select, tuple_, update
 
-from rehi.engines.sql.database import Database
+from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.ledger.bodies import VERSIONS, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
 from rehi.engines.sql.statements.driver import SelectMany, select_in_chunks
-from rehi.engines.sql.statements.values import from_micros, to_micros
+from rehi.engines.sql.statements.values import from_micros, key_of, lots, to_micros
 from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
 from rehi.errors import NotFound
@@ -31,7 +30,7 @@ _BODIES = select(
     blob.c.dropped_by,
 ).join(files, files.c.id == blob.c.file_id)  # fmt: skip
 _BY_DIGEST = SelectMany(
-    'SELECT digest, size, name, "offset", length, dropped_at, dropped_by FROM blob JOIN file ON file.id = file_id',
+    'SELECT blob.id, digest, size, name, "offset", length, dropped_at, dropped_by FROM blob JOIN file ON file.id = file_id',
     "digest",
     "text",
 )
@@ -58,9 +57,9 @@ class SqlLedger:
         """Return so many of the bodies that must be there, chosen by lot."""
         last = self._last_body()
         query = _BODIES.where(blob.c.dropped_at.is_(None)).order_by(blob.c.id).limit(1)
-        chosen = {random.randint(1, last) for _ in range(count)} if last else set()  # noqa: S311 - no secret
+        chosen = lots(last, count)
         bodies: dict[int, KnownBody] = {}
-        for start in sorted(chosen):
+        for start in chosen:
             for row in self._rows(query.where(blob.c.id >= start)):
                 bodies[row.id] = _to_body(row)
         return list(bodies.values())
@@ -70,6 +69,12 @@ class SqlLedger:
         query = select(files.c.name, files.c.known_end, files.c.owner).order_by(files.c.name)
         with self.database.reading() as connection:
             return [KnownFile(*row) for row in connection.execute(query)]
+
+    @transaction
+    def shorten_files(self, connection: Connection, ends: Mapping[str, int]) -> None:
+        """Note that files end sooner than they did, 0 for those that are gone; what lay behind is lost."""
+        for name, end in sorted(ends.items()):
+            connection.execute(update(files).where(files.c.key == key_of(name)).values(known_end=end))
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
@@ -127,4 +132,4 @@ class SqlLedger:
 
 def _to_body(row: Any) -> KnownBody:
     pruned = None if row.dropped_at is None else Pruning(at=from_micros(row.dropped_at), rule=row.dropped_by)
-    return KnownBody(Digest(row.digest), row.size, RecordRef(row.name, row.offset, row.length), pruned)
+    return KnownBody(Digest(row.digest), row.size, RecordRef(row.name, row.offset, row.length), pruned, row.id)

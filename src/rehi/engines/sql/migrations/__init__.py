@@ -13,6 +13,7 @@ from rehi.engines.sql.migrations.step3 import retention
 from rehi.engines.sql.migrations.step4 import readings
 from rehi.engines.sql.migrations.step5 import findings
 from rehi.engines.sql.migrations.step6 import tables
+from rehi.engines.sql.migrations.step7 import counts
 from rehi.engines.sql.tables import meta, metadata
 from rehi.errors import EngineError, StoreVersionError
 
@@ -23,7 +24,7 @@ _ROW = "schema"
 
 # The first step leads from version 1 to version 2, and so on. A step speaks plain SQL that holds for both databases and
 # never uses the tables of today, which move on.
-STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables)
+STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables, counts)
 
 
 def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
@@ -37,13 +38,23 @@ def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
         version = _version_if_any(connection, database, wanted)
         if version is None:
             _make(connection, database)
-            version = _FIRST + len(STEPS)
+            version = versions_known()
         for step in steps[version - _FIRST :]:
             step(connection)
         connection.execute(update(meta).where(meta.c.name == _ROW).values(value=str(wanted)))
         return wanted
 
     return database.write(work)
+
+
+def versions_known() -> int:
+    """Return the newest version of the schema that is known."""
+    return _FIRST + len(STEPS)
+
+
+def schema_version(connection: Connection, database: Database) -> int:
+    """Return the version that the tables have."""
+    return _version_if_any(connection, database, versions_known()) or 0
 
 
 def _version_if_any(connection: Connection, database: Database, wanted: int) -> int | None:
@@ -70,4 +81,4 @@ def _make(connection: Connection, database: Database) -> None:
             "give rehi a database of its own"
         )
     metadata.create_all(connection, checkfirst=False)
-    connection.execute(insert(meta).values(name=_ROW, value=str(_FIRST + len(STEPS))))
+    connection.execute(insert(meta).values(name=_ROW, value=str(versions_known())))

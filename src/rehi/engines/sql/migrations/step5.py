@@ -21,8 +21,8 @@ _STEPS = (
     "CREATE INDEX source_awaits ON source (awaits) WHERE awaits IS NOT NULL",
     # A page lies where it is called; before, only files had a location. Its key stays, so that it is the same source.
     "UPDATE source SET location = name WHERE kind = 'page'",
-    # What was being read goes on; whose file it is nobody knew, and whoever finds it may read it.
-    "INSERT INTO outbox (kind, subject) SELECT 'discover', id FROM source WHERE state = 'reading'",
+    # What was being read goes on. Whose file it is nobody knew: it is taken up by the first worker that comes and has it.
+    "INSERT INTO outbox (kind, subject) SELECT 'discover', id FROM source WHERE state = 'reading' AND substr(location, 1, 4) = 'http'",
     """CREATE TABLE finding (source_id {id} NOT NULL, resource_id {id} NOT NULL, first_at BIGINT DEFAULT '0' NOT NULL,
         last_at BIGINT DEFAULT '0' NOT NULL, depth BIGINT DEFAULT '0' NOT NULL, origin_id {id},
         claims TEXT DEFAULT '' NOT NULL, PRIMARY KEY (source_id, resource_id)) {norowid}""",

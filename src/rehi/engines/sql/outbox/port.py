@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, or_, select, text
+from sqlalchemy import BigInteger, Connection, bindparam, func, or_, select, text
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Guarded
@@ -42,7 +42,9 @@ _IN_FILES = (
 _WAITING = select(outbox.c.id, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until, outbox.c.worker).where(
     outbox.c.kind == bindparam("kind"), _OF_THESE
 )
-RELEASE_CLAIMS = text("UPDATE outbox SET worker = NULL, claimed_until = 0 WHERE worker = :worker")
+RELEASE_CLAIMS = text(
+    "UPDATE outbox SET worker = NULL, claimed_until = 0 WHERE worker = :worker AND id NOT IN :claims"
+).bindparams(bindparam("claims", type_=BigInteger, expanding=True))
 # What everything of a kind is.
 _ALL = {
     "resource": text("INSERT INTO outbox (kind, subject) SELECT 'resource', id FROM resource WHERE versions > 0"),
@@ -58,14 +60,12 @@ class SqlOutbox:
     def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
         """Put work there, everything of the kind if no subjects are given, and return how much that is."""
         if subjects is None:
-            if kind not in _ALL:
-                raise EngineError(f"the catalogue does not know what all of {kind} is")
-            return self.database.write(lambda connection: connection.execute(_ALL[kind]).rowcount)
+            return self.database.write(lambda connection: put_all(connection, kind))
         wanted = set(subjects)
 
         def work(connection: Connection) -> None:
             if kind == READ:
-                put_owned_work(connection, kind, _owners(connection, sorted(wanted)))
+                put_owned_work(connection, kind, owners_of(connection, sorted(wanted)))
             else:
                 put_work(connection, kind, wanted)
 
@@ -157,7 +157,7 @@ def count_work(connection: Connection) -> dict[str, int]:
     return {row.kind: row.n for row in rows}
 
 
-def _owners(connection: Connection, versions: Sequence[int]) -> list[tuple[int, str]]:
+def owners_of(connection: Connection, versions: Sequence[int]) -> list[tuple[int, str]]:
     """Return versions with the workers in whose folders their bytes lie; empty where everybody can read them."""
     query = select(version.c.id, file.c.owner).join(blob, blob.c.id == version.c.blob_id)
     query = query.join(file, file.c.id == blob.c.file_id)
@@ -180,6 +180,13 @@ def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) 
         if (rows_of := waiting[kind, subject])
         and all(row.claimed_until <= at or (mine and row.worker == mine) for row in rows_of)
     ]
+
+
+def put_all(connection: Connection, kind: str) -> int:
+    """Put everything of a kind there, and return how much that is."""
+    if kind not in _ALL:
+        raise EngineError(f"the catalogue does not know what all of {kind} is")
+    return connection.execute(_ALL[kind]).rowcount
 
 
 def put_work(connection: Connection, kind: str, subjects: Iterable[int]) -> None:

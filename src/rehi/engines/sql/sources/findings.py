@@ -4,36 +4,53 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, select, text
+from sqlalchemy import Connection, Select, func, select, text
 
-from rehi.engines.sql.statements.driver import SelectMany, Upsert, execute_many, fetch_all
-from rehi.engines.sql.tables import finding, resource
+from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, fetch_all, select_in_chunks
+from rehi.engines.sql.tables import document, finding, reading, resource, visit
 
 FOLLOW = "follow"  # the kind of work whose subjects are resources that were read, and whose links may be followed
 _ANY_RULE = "SELECT id FROM source WHERE follow <> ''"
+# Who has the text: its links are followed there.
+_SHOWN = """FROM finding JOIN document ON document.resource_id = finding.resource_id
+    JOIN reading ON reading.id = document.reading_id LEFT JOIN file ON file.id = reading.file_id"""
 _FOLLOWED = SelectMany(
-    "SELECT DISTINCT resource_id FROM finding", "source_id IN (SELECT id FROM source WHERE follow <> '') AND resource_id",
-    "bigint", order="resource_id",
+    f"SELECT DISTINCT finding.resource_id, coalesce(file.owner, '') AS owner {_SHOWN}",
+    f"finding.source_id IN ({_ANY_RULE}) AND finding.resource_id", "bigint", order="finding.resource_id",
 )  # fmt: skip
-_FOLLOW_ALL = text("""
-    INSERT INTO outbox (kind, subject, owner)
-    SELECT :kind, finding.resource_id, coalesce(file.owner, '') FROM finding
-    JOIN document ON document.resource_id = finding.resource_id JOIN reading ON reading.id = document.reading_id
-    LEFT JOIN file ON file.id = reading.file_id WHERE finding.source_id = :source ORDER BY finding.resource_id
+_FOLLOW_ALL = text(f"""
+    INSERT INTO outbox (kind, subject, owner) SELECT :kind, finding.resource_id, coalesce(file.owner, '') {_SHOWN}
+    WHERE finding.source_id = :source ORDER BY finding.resource_id
 """)
-_JOIN = Upsert(
-    finding, ("source_id", "resource_id", "first_at", "last_at"), unique=("source_id", "resource_id"),
-    change={"last_at": "new.last_at"},
+_PAIR = ("source_id", "resource_id")
+_ENTER = Upsert(
+    finding, (*_PAIR, "first_at", "last_at", "depth", "origin_id", "claims"), unique=_PAIR, returning=_PAIR
 )  # fmt: skip
-_LINKED = Upsert(
-    finding, ("source_id", "resource_id", "first_at", "last_at", "depth", "origin_id", "claims"),
-    unique=("source_id", "resource_id"), change={"last_at": "new.last_at"},
+_NAMED_AGAIN = BulkUpdate(
+    finding, {"source": "bigint", "resource": "bigint", "moment": "bigint"}, {"last_at": "new.moment"},
+    where="finding.source_id = new.source AND finding.resource_id = new.resource",
 )  # fmt: skip
-_INHERIT = """INSERT INTO finding (source_id, resource_id, first_at, last_at, depth)
-    SELECT source_id, {0}, {0}, {0}, depth FROM finding WHERE resource_id = {0}
-    ON CONFLICT (source_id, resource_id) DO NOTHING"""
+_DEPTHS = SelectMany(
+    "SELECT resource_id, source_id, depth FROM finding", "resource_id", "bigint", order="resource_id, source_id"
+)
+_PAIRS = SelectMany("SELECT resource_id, source_id FROM finding", "resource_id", "bigint")
+_LOCK = SelectMany("SELECT id FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
+# What resources have come to so far.
+_VISITS = select(
+    visit.c.outcome, func.count().label("n"), func.sum(visit.c.size).label("bytes"), func.sum(visit.c.seconds).label("s")
+).group_by(visit.c.outcome)  # fmt: skip
+_READINGS = (
+    select(
+        func.count(document.c.resource_id).label("documents"), func.sum(reading.c.names).label("names"),
+        func.sum(resource.c.statements).label("statements"),
+    )
+    .select_from(resource)
+    .outerjoin(document, document.c.resource_id == resource.c.id)
+    .outerjoin(reading, reading.c.id == document.c.reading_id)
+)  # fmt: skip
 _OF_RESOURCES = SelectMany(
     """SELECT finding.resource_id, finding.claims, source.policy, source.weight, source.keep
     FROM finding JOIN source ON source.id = finding.source_id""",
@@ -41,6 +58,15 @@ _OF_RESOURCES = SelectMany(
     "bigint",
     order="finding.resource_id, finding.source_id",
 )
+
+
+class SourceOrders(NamedTuple):
+    """What one source claims of a resource, and orders for it."""
+
+    claims: str
+    policy: str
+    weight: float
+    keep: str
 
 
 def has_source(source_ids: Iterable[int]) -> Any:
@@ -53,37 +79,70 @@ def resources_of(source_ids: Iterable[int]) -> Select[Any]:
     return select(finding.c.resource_id).where(finding.c.source_id.in_(sorted(source_ids)))
 
 
-def join_source(connection: Connection, pairs: Iterable[tuple[int, int]], at: int) -> None:
+def join_source(connection: Connection, pairs: Iterable[tuple[int, int]], at: int, additions: Additions) -> None:
     """Enter resources as a source's, if they are not; pairs of a source's and a resource's id."""
-    _JOIN.run(connection, [(source_id, row, at, at) for source_id, row in sorted(set(pairs))])
+    enter_findings(connection, [(*pair, at, at, 0, None, "") for pair in sorted(set(pairs))], additions)
 
 
-def enter_links(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Enter what documents link to; a resource that its source has already stays as near as it was."""
-    _LINKED.run(connection, rows)
+def enter_findings(connection: Connection, rows: Sequence[tuple[Any, ...]], additions: Additions) -> None:
+    """Enter what sources name, with depth, origin and claims; what a source has already is only named again."""
+    new = {tuple(row) for row in _ENTER.run(connection, rows)}
+    _NAMED_AGAIN.run(connection, [(*row[:2], row[3]) for row in rows if row[:2] not in new])
+    count_past(connection, new, additions)
 
 
-def inherit_sources(connection: Connection, targets: Mapping[int, int | None], at: int) -> None:
-    """Enter what resources redirect to as theirs whose the resources are."""
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    rows = [(target, at, at, row) for row, target in sorted(targets.items()) if target is not None]
-    if rows:
-        execute_many(connection, _INHERIT.format(mark), rows)
+def inherit_sources(
+    connection: Connection, targets: Mapping[int, int | None], at: int, additions: Additions, *, new: frozenset[int]
+) -> None:
+    """Enter what resources redirect to as theirs whose the resources are; those that are ``new`` have no past."""
+    rows = {
+        (row.source_id, target): (row.source_id, target, at, at, row.depth, None, "")
+        for row in reversed(_DEPTHS.run(connection, sorted(targets)))
+        if (target := targets[row.resource_id]) is not None
+    }
+    entered = _ENTER.run(connection, [rows[pair] for pair in sorted(rows)])
+    count_past(connection, [tuple(pair) for pair in entered if pair.resource_id not in new], additions)
 
 
-def sources_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[int, list[Any]]:
-    """Return what sources order and claim for each resource, the first source first."""
-    rows: defaultdict[int, list[Any]] = defaultdict(list)
-    for row in _OF_RESOURCES.run(connection, sorted(set(resource_ids))):
-        rows[row.resource_id].append(row)
-    return rows
+def count_past(connection: Connection, pairs: Iterable[tuple[int, int]], additions: Additions) -> None:
+    """Add to sources' numbers what resources have come to before the sources named them; pairs of their ids.
+
+    The resources are locked first, as by whoever records visits and readings: each either is seen here, or sees the pairs.
+    """
+    named: defaultdict[int, list[int]] = defaultdict(list)
+    for source_id, resource_id in sorted(pairs):
+        named[source_id].append(resource_id)
+    _LOCK.run(connection, sorted({row for ids in named.values() for row in ids}))
+    for source_id, ids in named.items():
+        for row in select_in_chunks(connection, ids, lambda part: _VISITS.where(visit.c.resource_id.in_(part))):
+            for what, n in (("visited", row.n), (row.outcome, row.n), ("bytes", row.bytes), ("seconds:fetch", row.s)):
+                additions.add(source_id, what, float(n))
+        for row in select_in_chunks(connection, ids, lambda part: _READINGS.where(resource.c.id.in_(part))):
+            for what in ("documents", "names", "statements"):
+                additions.add(source_id, what, float(getattr(row, what) or 0))
 
 
-def those_followed(connection: Connection, resource_ids: Iterable[int]) -> list[int]:
-    """Return those of the resources that a source with a rule for links has."""
+def source_ids_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+    """Return the ids of the sources of each resource that has any, for whoever has locked the resources."""
+    ids: dict[int, tuple[int, ...]] = {}
+    for resource_id, source_id in _PAIRS.run(connection, sorted(resource_ids)):
+        ids[resource_id] = (*ids.get(resource_id, ()), source_id)
+    return ids
+
+
+def orders_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[int, tuple[SourceOrders, ...]]:
+    """Return what the sources of each resource that has any claim and order, the first source first."""
+    orders: dict[int, tuple[SourceOrders, ...]] = {}
+    for resource_id, *columns in _OF_RESOURCES.run(connection, sorted(set(resource_ids))):
+        orders[resource_id] = (*orders.get(resource_id, ()), SourceOrders(*columns))
+    return orders
+
+
+def those_followed(connection: Connection, resource_ids: Iterable[int]) -> list[tuple[int, str]]:
+    """Return those of the resources that a source with a rule for links has, with the workers that have their texts."""
     if not fetch_all(connection, _ANY_RULE):
         return []
-    return [row.resource_id for row in _FOLLOWED.run(connection, sorted(set(resource_ids)))]
+    return [(row.resource_id, row.owner) for row in _FOLLOWED.run(connection, sorted(set(resource_ids)))]
 
 
 def follow_all(connection: Connection, source_id: int) -> None:

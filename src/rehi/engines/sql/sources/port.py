@@ -17,7 +17,7 @@ from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
 from rehi.engines.sql.outbox.port import delete_work, put_owned_work
-from rehi.engines.sql.sources.findings import enter_links, follow_all, join_source
+from rehi.engines.sql.sources.findings import count_past, enter_findings, follow_all, join_source
 from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import HEAD, from_micros, key_of, storable, tail_of, to_micros
 from rehi.engines.sql.tables import blob, file, finding, resource
@@ -67,19 +67,22 @@ class SqlSources:
         return _load(connection, table.c.key == key, name)
 
     @transaction
-    def start_source(self, connection: Connection, source_id: int, *, anew: bool = False, now: datetime) -> Source:
+    def start_source(
+        self, connection: Connection, source_id: int, *, worker: str = "", anew: bool = False, now: datetime
+    ) -> Source:
         """Put a source's discovery into the outbox, unless it is done; ``anew`` also then, from its beginning."""
         this = table.c.id == source_id
         source = _load(connection, this, source_id)
         if source.state is SourceState.DONE and not anew:
             return source
-        values: dict[str, Any] = {"state": SourceState.READING.value}
+        owner = storable(source.worker or (worker if source.is_local else ""))
+        values: dict[str, Any] = {"state": SourceState.READING.value, "worker": owner}
         if anew or source.state is not SourceState.READING:
             values |= {"began_at": to_micros(now), "awaits": None}
         if anew:
             values |= {"cursor": None, "share": 0.0}
         connection.execute(_change(source_id, **values))
-        put_owned_work(connection, DISCOVER, [(source_id, storable(source.worker))])
+        put_owned_work(connection, DISCOVER, [(source_id, owner)])
         return _load(connection, this, source_id)
 
     def take_in(
@@ -98,11 +101,11 @@ class SqlSources:
 
         def work(connection: Connection) -> int:
             hosts.clear()  # what an attempt that was rolled back had made
-            new = self._enter(connection, source, findings, to_micros(now), hosts) if findings else 0
+            additions = Additions()
+            new = self._enter(connection, source, findings, to_micros(now), hosts, additions) if findings else 0
             if problems:
                 keep_problems(connection, problems)
             connection.execute(_change(source.id, cursor=cursor, share=float(share)))
-            additions = Additions()
             for what, n in counts.items():
                 additions.add(source.id, what, n)
             additions.add_to_house("state:waiting", new)
@@ -114,7 +117,13 @@ class SqlSources:
         return new
 
     def _enter(
-        self, connection: Connection, source: Source, findings: Sequence[Finding], at: int, hosts: dict[str, int]
+        self,
+        connection: Connection,
+        source: Source,
+        findings: Sequence[Finding],
+        at: int,
+        hosts: dict[str, int],
+        additions: Additions,
     ) -> int:
         """Enter URLs in their order, so that each page of the index is touched once: a third of the time."""
         ordered = sorted({one.url for one in findings})
@@ -130,9 +139,11 @@ class SqlSources:
             tails=["" if len(url) <= HEAD else tail_of(url) for url in ordered],
         )
         since = at if source.began_at is None else to_micros(source.began_at)
-        new = self.database.dialect.insert_findings(
+        new, unnamed = self.database.dialect.insert_findings(
             connection, urls, source_id=source.id, at=at, since=since, claims=claims
         )
+        if unnamed:
+            count_past(connection, [(source.id, row) for row in unnamed], additions)
         if new:
             wake_together(connection, hosts.values(), at)
         return new
@@ -158,7 +169,7 @@ class SqlSources:
                 (source_id, there.ids[url], at, at, depths.get(row, 0) + 1, row, storable(write_claims(one.claims)))
                 for url, (row, one) in links.items()
             ]
-            enter_links(connection, sorted(rows, key=lambda row: row[1]))
+            enter_findings(connection, sorted(rows, key=lambda row: row[1]), additions)
             additions.add(source_id, "followed", there.entered)
             additions.write(connection, self.database)
             return there.entered
@@ -193,7 +204,7 @@ class SqlSources:
         additions = Additions()
         there = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
         row = there.ids[url]
-        join_source(connection, [(source.id, row)], at)
+        join_source(connection, [(source.id, row)], at, additions)
         if at_once:
             make_resource_due(connection, row, at, unless_visited=asked_at)
         connection.execute(_change(source.id, awaits=row, asked_at=asked_at))
@@ -231,18 +242,18 @@ class SqlSources:
             follow_all(connection, source_id)
 
     def source(self, source_id: int) -> Source:
-        """One source; NotFound if there is none."""
+        """Return one source; NotFound if there is none."""
         return self.database.read(lambda connection: _load(connection, table.c.id == source_id, source_id))
 
     def sources(self) -> Sequence[Source]:
-        """All sources, the newest first."""
+        """Return all sources, the newest first."""
         with self.database.reading() as connection:
             rows = connection.execute(_SOURCES.order_by(table.c.added_at.desc(), table.c.id.desc())).all()
             counts = counts_of(connection, [row.id for row in rows])
         return [_to_source(row, counts[row.id]) for row in rows]
 
     def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
-        """What each of its sources says of a resource, the first one first."""
+        """Return what each of its sources says of a resource, the first one first."""
         query = select(finding, table.c.name).join(table, table.c.id == finding.c.source_id)
         query = query.where(finding.c.resource_id == resource_id).order_by(finding.c.first_at, finding.c.source_id)
         rows = self.database.read(lambda connection: connection.execute(query).all())
@@ -255,7 +266,7 @@ class SqlSources:
         ]  # fmt: skip
 
     def followed(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, str, int]]]:
-        """Those of the resources whose links are followed: by resource, its sources with their rules and its depth there."""
+        """Return the resources whose links are followed, each with its sources, their rules and its depth there."""
         query = select(finding.c.resource_id, finding.c.source_id, finding.c.depth, table.c.follow)
         query = query.join(table, table.c.id == finding.c.source_id).where(table.c.follow != "")
         query = query.order_by(finding.c.resource_id, finding.c.source_id)

@@ -52,16 +52,25 @@ def execute_many(connection: Connection, sql: str, rows: Sequence[Any]) -> None:
     connection.connection.driver_connection.cursor().executemany(sql, rows)  # type: ignore[union-attr]
 
 
-def arrays_of(rows: Sequence[tuple[Any, ...]], kinds: Sequence[str]) -> tuple[Any, ...]:
+def arrays_of(rows: Sequence[tuple[Any, ...]], kinds: Sequence[str]) -> tuple[str, ...]:
     """Return rows as one array for each column."""
     return tuple(map(array_of, zip(*rows, strict=True), kinds))
 
 
-def array_of(values: Iterable[Any], kind: str) -> Any:
-    """Return values as the driver takes an array. Numbers are written here: the driver looks at each several times."""
-    if kind not in _NUMBERS:
-        return list(values)
-    return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
+def array_of(values: Iterable[Any], kind: str) -> str:
+    """Return values as the driver takes an array, written here: the driver looks at each value several times."""
+    if kind in _NUMBERS:
+        written = ["NULL" if value is None else str(value) for value in values]
+    elif kind == "text":
+        written = ["NULL" if value is None else _quote(value) for value in values]
+    else:  # bytea
+        written = ["NULL" if value is None else f'"\\\\x{value.hex()}"' for value in values]
+    return "{" + ",".join(written) + "}"
+
+
+def _quote(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def chunks(values: Iterable[R], size: int = _CHUNK) -> Iterator[list[R]]:

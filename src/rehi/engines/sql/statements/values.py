@@ -5,6 +5,7 @@ A moment is a number of microseconds since 1970 in the database, and an aware UT
 
 from __future__ import annotations
 
+import random
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -42,6 +43,13 @@ def from_micros(micros: int | None) -> datetime | None:
 HEAD = 600
 INDEXED_URL = f"(left(resource.url, {HEAD}) || resource.tail)"  # PostgreSQL's index of URLs
 FOLDED = 200  # characters, at most 800 bytes
+
+
+def lots(last: int, count: int) -> list[int]:
+    """Return so many ids up to the last one, drawn by lot and in order; all of them where there are no more."""
+    if last <= count:
+        return list(range(1, last + 1))
+    return sorted({random.randint(1, last) for _ in range(count)})  # noqa: S311 - no secret
 
 
 def storable(text: str) -> str:

@@ -1,0 +1,1 @@
+"""The port Generation: the graph's mark, as the catalogue knows it."""

@@ -1,0 +1,104 @@
+"""Errors that end a command or a request: the person must do something."""
+
+from __future__ import annotations
+
+from rehi.errors.base import Disposition, RehiError
+
+
+class UserError(RehiError):
+    """The person must do something."""
+
+
+class SettingsError(UserError):
+    """A setting is wrong."""
+
+
+class SourceError(UserError):
+    """The given log or list can't be used."""
+
+
+class DataFolderBusy(UserError):
+    """Another rehi works in this data folder."""
+
+
+class StoreVersionError(UserError):
+    """The store was made by another version of rehi."""
+
+
+class EngineError(UserError):
+    """An engine can't be reached or opened."""
+
+
+class GraphDamaged(EngineError):
+    """The graph's own files can't be read."""
+
+    advice = (
+        "The next harvest sets the graph aside and writes it again from the catalogue; so does `rehi doctor --mend`."
+    )
+
+
+class EngineAway(EngineError):
+    """An engine does not answer now; whatever needs it is done when it is back."""
+
+    disposition = Disposition.WAIT
+    advice = "It is waited for, and everything goes on by itself. `rehi doctor` says what the engine answers."
+
+
+class CatalogueAway(EngineAway):
+    """The catalogue's database does not answer now."""
+
+
+class GraphAway(EngineAway):
+    """The graph can't be written now."""
+
+
+class ReadersAway(EngineAway):
+    """The processes that read documents have ended, and are started again."""
+
+    advice = "Documents wait meanwhile. Look for who ends processes, such as a system short of memory."
+
+
+class DiskFull(UserError):
+    """Nothing more can be kept."""
+
+
+class NotFound(UserError):
+    """There is nothing under this name."""
+
+
+class LiesElsewhere(UserError):
+    """Another worker has it, and only that one can show it."""
+
+
+class BodyDropped(UserError):
+    """The bytes of a version were dropped by a rule; what is known of it stays."""
+
+
+class BackupDamaged(UserError):
+    """A backup is not as it was written."""
+
+
+class BackupBusy(UserError):
+    """Somebody else writes or prunes these backups."""
+
+
+class ComparisonError(UserError):
+    """Versions can't be compared in the way that was asked for."""
+
+
+class Busy(UserError):
+    """Too much of the same is under way."""
+
+    advice = "Ask again in a moment."
+
+
+class QueryError(UserError):
+    """A query is wrong or took too much."""
+
+
+class QueryTimeout(QueryError):
+    """A query took longer than its deadline."""
+
+
+class QueryTooLarge(QueryError):
+    """A query wanted more memory than it may have."""

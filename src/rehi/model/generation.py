@@ -1,0 +1,57 @@
+"""A generation: which graph it is, and how much was written to it, as graph and catalogue both note it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphMark:
+    """What a graph and the catalogue know each other by."""
+
+    generation: str  # drawn by lot when a graph is begun
+    batch: int  # how many batches were written to it
+
+    def next(self) -> GraphMark:
+        """Return the mark of the batch after this one."""
+        return GraphMark(generation=self.generation, batch=self.batch + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphRecord:
+    """What the catalogue knows of the graph."""
+
+    mark: GraphMark | None  # None before a graph was begun, and in catalogues from before there were marks
+    rewriting: str = ""  # why all of it is being written again; empty if it is not
+    left: int = 0  # what is still to be written of that
+    statements: int = 0  # that documents have in the graph, counted only where there is no mark
+
+
+class GraphCondition(StrEnum):
+    """What a graph is to the catalogue."""
+
+    WHOLE = "whole"
+    MISSING = "missing"  # it is not there, or was begun as an empty one
+    OLDER = "older"  # it lacks batches that were written
+    OTHER = "other"  # it is another catalogue's, or from before this catalogue was made or brought back
+
+
+def compare_marks(record: GraphRecord, mark: GraphMark | None, *, size: int, shared: bool) -> GraphCondition:
+    """Return what the graph with this mark and so many statements is to the catalogue.
+
+    Each batch is written to the graph first, so that the graph may be one batch ahead, and never behind. Where several
+    workers write to one graph, only its generation tells something.
+    """
+    known = record.mark
+    if known is None:
+        if mark is not None and mark.batch:
+            return GraphCondition.OTHER
+        return GraphCondition.WHOLE if size >= record.statements else GraphCondition.MISSING
+    if mark is None:
+        return GraphCondition.MISSING
+    if mark.generation != known.generation:
+        return GraphCondition.OTHER
+    if shared or known.batch <= mark.batch <= known.batch + 1:
+        return GraphCondition.WHOLE
+    return GraphCondition.OLDER if mark.batch < known.batch else GraphCondition.OTHER

@@ -1,0 +1,155 @@
+"""Mending: each part brought back from what it is made of, and a list of what can't be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rehi import __version__
+from rehi.app import House, lock_folder, utc_now
+from rehi.archive import index_name, is_derived, write_tombstones
+from rehi.errors import DataFolderBusy, IndexWrong, RecordLost
+from rehi.model.problem import Problem, Stage
+from rehi.model.retention import PrunedBody
+from rehi.operations.health import derived, graph
+from rehi.operations.health.archive import missing_indexes
+from rehi.operations.health.rebuilding import mend_catalogue
+from rehi.operations.reindex import reindex
+from rehi.operations.retention import finish_prune
+from rehi.operations.verification import Fault, Verified, files_here, verify_all
+from rehi.settings import Settings
+
+LOST = "lost"  # the rule by which bytes are gone that could not be brought back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostVersion:
+    """A version of which something can't be brought back."""
+
+    url: str
+    at: str  # its time
+    number: int | None = None  # where it is known
+    why: str
+
+
+@dataclass(slots=True)
+class Mended:
+    """What was done, and what is lost."""
+
+    done: list[str] = field(default_factory=list)
+    lost: list[LostVersion] = field(default_factory=list)
+
+
+def mend(settings: Settings) -> Mended:
+    """Bring every part back that is damaged; DataFolderBusy while somebody harvests here."""
+    mended = Mended()
+    with House(settings) as house:
+        _refuse_beside_a_harvest(house)
+        mended.done += mend_catalogue(house)
+    with House(settings) as house:  # the catalogue may be another one by now
+        _mend_archive(house, mended)
+        _mend_derived(house, mended)
+        _mend_graph(house, mended)
+        with house.working() as work:
+            work.catch_up()
+        mended.done += [f"{n:,} {what}" for what, n in sorted(work.progress.counts.items()) if n]
+    return mended
+
+
+def _refuse_beside_a_harvest(house: House) -> None:
+    for name in ("lock", "intake.lock"):
+        try:
+            with lock_folder(house.settings.data, name=name):
+                pass
+        except DataFolderBusy as error:
+            raise DataFolderBusy(
+                f"somebody harvests in {house.settings.data}: stop it, then mend; `rehi doctor` may look meanwhile"
+            ) from error
+
+
+def _mend_archive(house: House, mended: Mended) -> None:
+    """Enter what the catalogue does not know, make indexes again, and note what is lost."""
+    done = verify_all(house)
+    if done.unknown:
+        reindex(house)
+        mended.done.append(f"{len(done.unknown):,} visits were entered in the catalogue from the archive")
+    bodies = [body.digest for body in house.catalogue.bodies() if not house.archive.has_file(body.place.file)]
+    bodies += [fault.digest for fault in done.faults if fault.digest]
+    known = house.catalogue.find_bodies(bodies)
+    gone = house.catalogue.describe_bodies({body.id: LOST for body in known.values() if body.pruned is None})
+    _note_lost(house, gone, done)
+    mended.lost += [lost for body in gone for lost in _versions_of(house, body)]
+    if gone:
+        mended.done.append(f"{len(gone):,} bodies are lost")
+    mended.done += _mend_indexes(house, done.faults)
+
+
+def _note_lost(house: House, gone: Sequence[PrunedBody], done: Verified) -> None:
+    """Write down what is lost, in the archive first: a catalogue that is made again must not look for it either."""
+    with lock_folder(house.settings.data, name="prune.lock"):
+        write_tombstones(
+            house.archive.shelf, gone, at=utc_now(), worker=house.worker, software=f"rehi/{__version__}"
+        )  # fmt: skip
+        finish_prune(house)
+    sizes = dict(house.archive.shelf.files())
+    moved = {file.name for file in files_here(house) if file.name not in sizes and house.archive.has_file(file.name)}
+    ends = {file.name: sizes.get(file.name, 0) for file in files_here(house) if file.name not in moved}
+    known = {file.name: file.known_end for file in files_here(house)}
+    house.catalogue.shorten_files({name: end for name, end in ends.items() if end < known[name]})
+    parts = [fault for fault in done.faults if fault.code != IndexWrong.code]
+    house.catalogue.note([_to_problem(fault) for fault in parts])
+
+
+def _to_problem(fault: Fault) -> Problem:
+    subject = f"{fault.file}:{fault.offset}"
+    return Problem.of(RecordLost(fault.why), stage=Stage.ARCHIVE, subject=subject, at=utc_now())
+
+
+def _versions_of(house: House, body: PrunedBody) -> Iterator[LostVersion]:
+    for place in body.places:
+        numbers = [one.number for one in house.catalogue.versions(place.url) if one.taken_at == place.at]
+        number = numbers[0] if numbers else None
+        yield LostVersion(url=place.url, at=place.at.isoformat(), number=number, why="its bytes are lost")
+
+
+def _mend_indexes(house: House, faults: Sequence[Fault]) -> Iterator[str]:
+    """Make indexes again that are wrong or missing, or name what is lost."""
+    faulty, missing = {fault.file for fault in faults}, {ailment.subject for ailment in missing_indexes(house)}
+    files = [
+        walk
+        for walk in house.archive.walks()
+        if walk.name in missing
+        or index_name(walk.name) in faulty
+        or (walk.name in faulty and house.archive.is_sealed(walk.name))
+    ]
+    if files:
+        with house.sealing() as (archive, _):
+            for walk in files:
+                archive.seal(walk.name, walk.size)
+        yield f"{len(files):,} indexes were made again"
+
+
+def _mend_derived(house: House, mended: Mended) -> None:
+    """Have readings made again whose records are damaged."""
+    _, ailments = derived.examine(house, deep=True)
+    readings = [ailment.row for ailment in ailments if ailment.row is not None]
+    sizes = house.derived.sizes()
+    known = [
+        file for file in house.catalogue.known_files() if is_derived(file.name) and file.owner in ("", house.worker)
+    ]
+    house.catalogue.shorten_files(
+        {file.name: end for file in known if (end := sizes.get(file.name, 0)) < file.known_end}
+    )
+    if readings:
+        count = house.catalogue.lose_readings(readings)
+        mended.done.append(f"{count:,} readings were made again from the archive")
+
+
+def _mend_graph(house: House, mended: Mended) -> None:
+    """Set a graph aside that is not what it should be; whoever writes it next writes all of it again."""
+    _, ailments = graph.examine(house, deep=True)
+    if not ailments:
+        return
+    with lock_folder(house.settings.data), house.writing_graph() as writable:
+        aside = writable.renew()
+    mended.done.append(f"the graph was set aside as {aside}, and written again from the catalogue")

@@ -1,0 +1,129 @@
+"""The graph's writer: each batch bears a mark, and a graph that was lost or damaged is written again from the catalogue."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+
+from rehi.errors import EngineError, GraphDamaged, GraphLost
+from rehi.graph import describe_mark, describe_vocabulary, mark_graph, read_mark
+from rehi.model.generation import GraphCondition, GraphMark, compare_marks
+from rehi.model.problem import Problem, ProblemKey, Stage
+from rehi.pipeline.rooms import Rooms
+from rehi.ports import GraphChange
+
+GRAPH = "graph"  # the subject of its problem
+_WHY = {
+    GraphCondition.MISSING: "the graph is not there",
+    GraphCondition.OLDER: "the graph is older than the catalogue",
+    GraphCondition.OTHER: "the graph is not the one that the catalogue has written",
+}
+_log = logging.getLogger(__name__)
+
+
+class GraphWriter:
+    """The graph of a worker that alone writes it, or with others on a server."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._mark = GraphMark(generation="", batch=0)  # of what was written last
+        self._rewriting = False
+
+    def begin(self) -> None:
+        """See whether the graph is what the catalogue knows; what is not is said, and put into the outbox."""
+        graph, catalogue = self._rooms.graph, self._rooms.catalogue
+        record = catalogue.graph_record()
+        self._rewriting = bool(record.rewriting)
+        try:
+            mark = read_mark(graph.read(mark_graph(self._rooms.settings.base)))
+            size = graph.size() if record.mark is None else 0
+        except GraphDamaged as error:
+            self._replace(error)
+            return
+        condition = compare_marks(record, mark, size=size, shared=graph.shared)
+        if condition is GraphCondition.OTHER:
+            self._renew(_WHY[condition])
+        elif condition is not GraphCondition.WHOLE:
+            self._rewrite(_WHY[condition])
+        elif record.mark is None or mark is None:  # the first start with this folder, or a kill during that
+            self._found(mark)
+        else:
+            self._mark = mark
+            self._tell_vocabulary()
+
+    def write(self, changes: Sequence[GraphChange]) -> GraphMark:
+        """Write a batch, and return the mark that the catalogue is to record with it."""
+        try:
+            self._write(changes)
+        except GraphDamaged as error:
+            self._replace(error)
+            self._write(changes)  # all of it: each change replaces what was there
+        return self._mark
+
+    def publish(self) -> None:
+        """Let queries see what was written."""
+        try:
+            self._rooms.graph.publish()
+        except GraphDamaged as error:
+            self._replace(error)
+
+    def reach(self) -> None:
+        """Raise GraphAway as long as the graph can't be opened or asked; what is damaged is left to the next write."""
+        with suppress(GraphDamaged):
+            self._rooms.graph.read(mark_graph(self._rooms.settings.base))
+
+    def settle(self) -> None:
+        """Say that the graph is whole again, when all that had to be written again is written and published."""
+        catalogue = self._rooms.catalogue
+        if not self._rewriting or catalogue.graph_record().left:
+            return
+        self.publish()
+        catalogue.end_rewrite()
+        catalogue.note([], solved=[ProblemKey(Stage.GRAPH, GRAPH, GraphLost.code)])
+        self._rewriting = False
+        _log.warning("the graph is whole again")
+
+    def _write(self, changes: Sequence[GraphChange]) -> None:
+        mark = self._mark.next()
+        self._rooms.graph.write([*changes, describe_mark(self._rooms.settings.base, mark)])
+        self._mark = mark
+
+    def _replace(self, damage: GraphDamaged) -> None:
+        """Renew a graph that can't be read. What is wrong names files of this machine, and stays in the log."""
+        _log.warning("%s", damage)
+        self._renew("the graph is damaged")
+
+    def _renew(self, why: str) -> None:
+        """Set the graph aside, and have all of it written again to a new one."""
+        try:
+            aside = self._rooms.graph.renew()
+        except OSError as error:
+            raise EngineError(f"{why}; and it can't be set aside: {error.strerror or error}") from error
+        self._rewrite(f"{why}; it was set aside as {aside}")
+
+    def _rewrite(self, why: str) -> None:
+        _log.warning("%s: all of it is written again from the catalogue", why)
+        catalogue, at = self._rooms.catalogue, self._rooms.clock()
+        catalogue.note([Problem.of(GraphLost(why), stage=Stage.GRAPH, subject=GRAPH, at=at)])
+        # Noted before the graph bears the new mark: if it comes to a kill between the two, it is begun once more.
+        self._mark = GraphMark(generation=secrets.token_hex(8), batch=0)
+        catalogue.begin_graph(self._mark, rewrite=why)
+        self._rewriting = True
+        self._tell_mark()
+
+    def _found(self, mark: GraphMark | None) -> None:
+        """Begin to count, in a graph that says all that it should. The graph bears the mark first, as with each batch."""
+        self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
+        self._tell_mark()
+        self._rooms.catalogue.begin_graph(self._mark)
+
+    def _tell_mark(self) -> None:
+        base = self._rooms.settings.base
+        self._rooms.graph.write([describe_mark(base, self._mark), describe_vocabulary(base)])
+        self._rooms.graph.publish()
+
+    def _tell_vocabulary(self) -> None:
+        self._rooms.graph.write([describe_vocabulary(self._rooms.settings.base)])
+        self._rooms.graph.publish()

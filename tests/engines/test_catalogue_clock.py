@@ -1,0 +1,49 @@
+"""The clock goes back, on both databases: nobody rests, and nothing is held, until the old time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from rehi.engines.sql import open_catalogue
+from rehi.model.worker import Worker
+from rehi.ports import Catalogue
+from rehi.testing.contracts.catalogue_samples import add, at
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def catalogue(catalogue_uri: str) -> Iterator[Catalogue]:
+    catalogue = open_catalogue(catalogue_uri)
+    yield catalogue
+    catalogue.close()
+
+
+def settle(catalogue: Catalogue, seconds: int) -> timedelta:
+    return catalogue.settle_clock(now=at(seconds), lease=600.0, rest=86_400.0)
+
+
+def test_hosts_and_leases_do_not_wait_for_the_old_time(catalogue: Catalogue) -> None:
+    add(catalogue, "http://a.ee/", "http://b.ee/")
+    later = at(0) + HOUR
+    catalogue.sign(Worker(name="one", started_at=later, seen_at=later))
+    assert catalogue.lease(
+        worker="one", hosts=1, urls=9, ttl=600, now=later
+    )  # held until the old time, and ten minutes
+    catalogue.forget_leases(worker="one", rest=5.0, now=later)  # rests until the old time, and five seconds
+    assert catalogue.lease(worker="two", hosts=1, urls=9, ttl=600, now=later)
+    assert not catalogue.lease(worker="three", hosts=9, urls=9, ttl=600, now=at(10))
+    assert settle(catalogue, 10) == HOUR - timedelta(seconds=10)
+    assert len(catalogue.lease(worker="three", hosts=9, urls=9, ttl=600, now=at(30))) == 2
+    assert settle(catalogue, 31) == timedelta()  # it is noticed once
+
+
+def test_a_clock_that_goes_as_it_should_changes_nothing(catalogue: Catalogue) -> None:
+    add(catalogue, "http://a.ee/")
+    catalogue.sign(Worker(name="one", started_at=at(0), seen_at=at(10)))
+    assert catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(10))
+    assert settle(catalogue, 11) == timedelta()
+    assert not catalogue.lease(worker="two", hosts=1, urls=9, ttl=600, now=at(11))
