@@ -94,7 +94,7 @@ eval: $(VENV)/.developing
 	$(BIN)/python -m eval $(NAME) $(ARGS)
 
 soak: $(VENV)/.developing
-	$(BIN)/python -m pytest -m soak -s $(if $(NAME),-k $(NAME)) $(ARGS)
+	$(BIN)/python -m pytest -m soak -s --timeout 0 $(if $(NAME),-k $(NAME)) $(ARGS)
 
 docs: $(VENV)/.developing
 	$(BIN)/python docs/generate.py

@@ -395,12 +395,14 @@ def test_readers_die_with_their_parent_idle_or_at_work(folder: Path) -> None:
     store.close()
     arguments = [sys.executable, "-c", PARENT, str(folder / "checkpoints"), LONG]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == "ready\n"
-        readers = _readers(parent.pid)
-        assert len(readers) == 2
-        wait_until(lambda: _at_work(parent.pid, {}), what="one of them is at work")
-        parent.kill()
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "ready\n"
+            wait_until(lambda: _at_work(parent.pid, {}), what="one of them is at work")
+            readers = _readers(parent.pid)
+            assert len(readers) >= 2  # perhaps with one that was started ahead
+        finally:
+            parent.kill()
     _wait_for_the_end(readers)
 
 
