@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Store, Triple
 
 from rehi.engines.oxigraph import checkpoints, open_graph
+from rehi.engines.oxigraph.frames import ASK, CHUNK, END, READY, read_frame, write_frame
 from rehi.engines.oxigraph.readers import OxigraphReaders
 from rehi.engines.oxigraph.store import OxigraphStore, as_update
 from rehi.errors import Busy, DataFolderBusy, EngineError, GraphDamaged, QueryError, QueryTooLarge, SettingsError
@@ -406,11 +407,39 @@ def test_readers_die_with_their_parent_idle_or_at_work(folder: Path) -> None:
     _wait_for_the_end(readers)
 
 
+def test_what_comes_through_the_pipe_of_queries_ends_no_reader_at_work(folder: Path) -> None:
+    store = OxigraphStore(folder, base=BASE)
+    _fill(store)
+    store.close()
+    limits = {"media_type": "text/csv", "seconds": PATIENCE, "memory": 1 << 30, "rows": None}
+    theirs, lifeline = os.pipe()
+    command = [sys.executable, "-m", "rehi.engines.oxigraph.reader", str(folder / "checkpoints"), BASE, str(theirs)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(theirs,), bufsize=0
+    ) as reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        kinds = [read_frame(reader.stdout.read)[0]]
+        before = _cpu(reader.pid)
+        for query in ("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f }", "ASK {}"):
+            write_frame(reader.stdin.fileno(), ASK, json.dumps({"text": query, **limits}).encode())
+            wait_until(lambda: _cpu(reader.pid) > before, what="it is at work", pause=0.001)
+        kinds += [read_frame(reader.stdout.read)[0] for _ in range(4)]
+        os.close(lifeline)
+        assert reader.wait(PATIENCE) == -signal.SIGIO
+    os.close(theirs)
+    assert kinds == [READY, CHUNK, END, CHUNK, END]
+
+
 def test_a_reader_starts_with_little_work(folder: Path) -> None:
     OxigraphStore(folder, base=BASE).close()
-    command = [sys.executable, "-P", "-X", "importtime", "-m", "rehi.engines.oxigraph.reader", str(folder), BASE]
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=PATIENCE
+        [sys.executable, "-P", "-X", "importtime", "-m", "rehi.engines.oxigraph.reader", str(folder), BASE, "0"],
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     ).stderr
     loaded = {line.rpartition("|")[2].strip() for line in done.splitlines()}
     assert "pyoxigraph" in loaded
@@ -449,8 +478,13 @@ def _readers(parent: int) -> set[int]:
 
 def _spent(parent: int) -> dict[int, float]:
     """The processor time of each reader of a parent, in seconds."""
-    fields = {pid: _stat(pid) for pid in _readers(parent)}
-    return {pid: (int(f[11]) + int(f[12])) / os.sysconf("SC_CLK_TCK") for pid, f in fields.items() if f}
+    return {pid: _cpu(pid) for pid in _readers(parent) if _stat(pid)}
+
+
+def _cpu(pid: int) -> float:
+    """The processor time of a process, in seconds; 0 if it has gone."""
+    fields = _stat(pid)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
 def _at_work(parent: int, before: dict[int, float]) -> list[int]:

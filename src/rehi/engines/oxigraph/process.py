@@ -35,17 +35,26 @@ class ReaderProcess:
         self._usable = True
         self._turn_long: tuple[float, Callable[[], None]] | None = None  # at how much processor time, and whom to tell
         try:
+            theirs, self._lifeline = os.pipe()  # nothing is ever sent through it: it is closed when this process ends
+        except OSError as error:
+            self._errors.close()
+            raise _not_started(error) from error
+        try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "rehi.engines.oxigraph.reader", str(checkpoints), base],
+                [sys.executable, "-P", "-m", "rehi.engines.oxigraph.reader", str(checkpoints), base, str(theirs)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 bufsize=0,
+                pass_fds=(theirs,),
                 start_new_session=True,  # Ctrl-C is for the parent
             )
         except OSError as error:
             self._errors.close()
-            raise EngineError(f"a process for queries can't be started: {error.strerror}") from error
+            os.close(self._lifeline)
+            raise _not_started(error) from error
+        finally:
+            os.close(theirs)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -109,6 +118,7 @@ class ReaderProcess:
         self._process.wait()
         for file in (self._in, self._out, self._errors):
             file.close()
+        os.close(self._lifeline)
 
     def _await_ready(self) -> None:
         if self._ready:
@@ -186,6 +196,10 @@ class ReaderProcess:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else "it said nothing"
+
+
+def _not_started(error: OSError) -> EngineError:
+    return EngineError(f"a process for queries can't be started: {error.strerror}")
 
 
 def _raise_reported(payload: bytes, limits: QueryLimits) -> NoReturn:

@@ -1,7 +1,8 @@
 """A reader: a process that answers queries on the newest checkpoint, one at a time, until its pipe is closed.
 
-Started as ``python -m rehi.engines.oxigraph.reader FOLDER BASE``. It is meant to be killed: at the deadline by its
-parent, at the memory limit by the system, and by a signal when the parent has gone.
+Started as ``python -m rehi.engines.oxigraph.reader FOLDER BASE LIFELINE``; the last is the descriptor of a pipe that is open as
+long as its parent lives. It is meant to be killed: at the deadline by its parent, at the memory limit by the system, and by a
+signal when the parent has gone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import re
 import resource
+import select
 import signal
 import sys
 from io import BytesIO
@@ -171,17 +173,23 @@ def limit(request: dict[str, Any]) -> None:
     signal.setitimer(signal.ITIMER_REAL, request["seconds"] + _GRACE)
 
 
-def watch_parent(on: bool) -> None:
-    """Have SIGIO end this process when the parent closes its pipe; while a query runs, nothing else comes through it."""
-    flags = fcntl.fcntl(_IN, fcntl.F_GETFL)
-    fcntl.fcntl(_IN, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+def watch_parent(lifeline: int) -> None:
+    """Have SIGIO end this process when its parent has ended, whatever it is doing.
+
+    The pipe of the queries would not do: who writes to a pipe sends the signal after its reader may have got all that was written.
+    """
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([lifeline], [], [], 0)[0]:  # it ended before
+        sys.exit()
 
 
-def main(folder: str, base: str) -> None:
+def main(folder: str, base: str, lifeline: str) -> None:
     """Answer queries until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    fcntl.fcntl(_IN, fcntl.F_SETOWN, os.getpid())
+    watch_parent(int(lifeline))
     forbid_sockets()
     checkpoint = NewestCheckpoint(Path(folder))
     write_frame(_OUT, READY)
@@ -192,12 +200,10 @@ def main(folder: str, base: str) -> None:
             return
         request = json.loads(payload)
         limit(request)
-        watch_parent(True)
         try:
             kind, payload = try_answer(checkpoint, request, base)
         except BrokenPipeError:
             return
-        watch_parent(False)
         signal.setitimer(signal.ITIMER_REAL, 0)
         write_frame(_OUT, kind, payload)
 
