@@ -33,7 +33,10 @@ class FileSeries:
         self.worker = re.sub(r"[^A-Za-z0-9_-]+", "-", worker).strip("-")[:64] or "worker"
         self._shelf, self._name, self._dated = shelf, name, dated
         self._file_bytes, self._clock, self._info = file_bytes, clock, info
-        self._pattern = re.compile(rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz")
+        # Whether a file is one of this series and worker, by its name; the group is its number.
+        self.owns = re.compile(
+            rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz"
+        ).fullmatch
         self._lock = threading.Lock()
         self._looked = False  # whether this worker's last file was looked for
         self._abandoned: set[str] = set()
@@ -53,10 +56,6 @@ class FileSeries:
         """Append two records as one piece; return the range of the second."""
         pair = self.append(chain([first], second))
         return RecordRef(pair.file, pair.offset + len(first), pair.length - len(first))
-
-    def owns(self, file: str) -> bool:
-        """Whether a file is one of this series and worker, by its name."""
-        return self._pattern.fullmatch(file) is not None
 
     def finished(self) -> list[tuple[str, int]]:
         """Return the files that nothing is appended to any more, with their sizes."""
@@ -111,7 +110,7 @@ class FileSeries:
             return
         files = dict(self._shelf.files())
         for file, size in files.items():
-            match = self._pattern.fullmatch(file)
+            match = self.owns(file)
             if match and int(match[1]) >= self._number:
                 self._number, self._file, self._end = int(match[1]), file, size
         # It has an index when files are to be larger than they were, and none if it is no part of the archive itself.

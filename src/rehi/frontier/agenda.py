@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -60,7 +60,7 @@ class Agenda:
     _hosts: dict[int, _HeldHost] = field(default_factory=dict)
     _queue: list[tuple[datetime, int, _HeldHost]] = field(default_factory=list)  # (not before, tie-breaker, host)
     _ties: Iterator[int] = field(default_factory=count)
-    _released: list[HostRelease] = field(default_factory=list)
+    released: list[HostRelease] = field(default_factory=list)  # leases to be given back; whoever has done so clears it
 
     def __len__(self) -> int:
         return len(self._hosts)
@@ -128,15 +128,13 @@ class Agenda:
         if (host := self._held(lease)) is not None:
             host.before_pages.append(purpose)
 
-    def pace_of(self, lease: HostLease) -> Pace | None:
-        """Return the pace of a leased host; None if it is not on the agenda."""
+    def change_pace(self, lease: HostLease, change: Callable[[Pace], Pace]) -> Pace | None:
+        """Visit a host at another pace from now on, and return that; None if it is not on the agenda."""
         host = self._held(lease)
-        return host.pace if host else None
-
-    def set_pace(self, lease: HostLease, pace: Pace) -> None:
-        """Visit a host at another pace from now on."""
-        if (host := self._held(lease)) is not None:
-            host.pace = pace
+        if host is None:
+            return None
+        host.pace = change(host.pace)
+        return host.pace
 
     def change_politeness(self, host_id: int, politeness: Politeness, *, now: datetime) -> None:
         """Treat a host by other rules from now on, as when an operator has given an order."""
@@ -185,16 +183,6 @@ class Agenda:
             self._release(host, ready_at=max(rested, host.rested_at or now))
 
     @property
-    def releases(self) -> Sequence[HostRelease]:
-        """The leases that are to be given back."""
-        return self._released
-
-    def take_releases(self) -> list[HostRelease]:
-        """Return the leases that are to be given back to the catalogue, once."""
-        released, self._released = self._released, []
-        return released
-
-    @property
     def next_at(self) -> datetime | None:
         """When the next request may be made; None if all hosts are busy."""
         return self._queue[0][0] if self._queue else None
@@ -218,7 +206,7 @@ class Agenda:
     def _release(self, host: _HeldHost, *, ready_at: datetime, why: str = "", failed: bool = False) -> None:
         lease = host.lease
         del self._hosts[lease.host_id]
-        self._released.append(
+        self.released.append(
             HostRelease(
                 host_id=lease.host_id,
                 token=lease.token,

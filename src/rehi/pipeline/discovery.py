@@ -47,6 +47,14 @@ _log = logging.getLogger(__name__)
 Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimedSource:
+    """A source that this worker reads, and the row of the outbox that says so."""
+
+    claim: Claim
+    source: Source
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
     """What it takes to read a source. One is read at a time in a data folder, under the lock of the intake."""
@@ -61,12 +69,12 @@ class Discovery:
     importing: Callable[[], AbstractContextManager[Archive]]  # for appending what others have captured
     adopt: Callable[[Path], str]  # makes a file known to the archive where it is, and returns its name there
 
-    def claim(self, source_ids: Sequence[int] | None = None, *, retake: bool = True) -> Sequence[Claim]:
-        """Claim a source that is to be read, any or one of these; whoever calls holds the lock.
+    def claim(self, source_ids: Sequence[int] | None = None, *, retake: bool = True) -> ClaimedSource | None:
+        """Claim a source that is to be read, any or one of these; None if none waits. Whoever calls holds the lock.
 
         So a claim of this worker's own is one of a process that was killed, unless it reads another source already.
         """
-        return self.catalogue.claim(
+        claims = self.catalogue.claim(
             (DISCOVER,),
             worker=self.worker,
             limit=1,
@@ -75,6 +83,7 @@ class Discovery:
             subjects=source_ids,
             retake=retake,
         )
+        return ClaimedSource(claims[0], self.catalogue.source(claims[0].subject)) if claims else None
 
     def take_up(self) -> None:
         """Go on with files that an older version was reading, if they lie here: it did not know on whose machine they are."""
@@ -86,14 +95,12 @@ class Discovery:
             else:
                 _log.warning("%s is left to a worker on whose machine %s lies", source.name, source.location)
 
-    def read(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> None:
-        """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further."""
-        for _ in self.read_in_turns(claim, report=report, cancelled=cancelled):
-            pass
+    def read(self, claimed: ClaimedSource, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further.
 
-    def read_in_turns(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
-        """Read a source, and yield after each batch, so that others can have their turn; it stays open meanwhile."""
-        source = self.catalogue.source(claim.subject)
+        It is yielded after each batch, so that others can have their turn; the source stays open meanwhile.
+        """
+        claim, source = claimed.claim, claimed.source
         if source.state is SourceState.DONE:
             self.catalogue.finish([claim])
             return

@@ -37,11 +37,12 @@ class GraphWriter:
         record = catalogue.graph_record()
         self._rewriting = bool(record.rewriting)
         try:
-            mark = read_mark(graph.read(mark_graph(self._rooms.settings.base)))
+            triples = graph.read(mark_graph(self._rooms.settings.base))
             size = graph.size() if record.mark is None else 0
         except GraphDamaged as error:
             self._replace(error)
             return
+        mark = read_mark(triples)
         condition = compare_marks(record, mark, size=size, shared=graph.shared)
         if condition is GraphCondition.OTHER:
             self._renew(_WHY[condition])
@@ -62,24 +63,23 @@ class GraphWriter:
             self._write(changes)  # all of it: each change replaces what was there
         return self._mark
 
-    def publish(self) -> None:
-        """Let queries see what was written."""
-        try:
-            self._rooms.graph.publish()
-        except GraphDamaged as error:
-            self._replace(error)
-
     def reach(self) -> None:
         """Raise GraphAway as long as the graph can't be opened or asked; what is damaged is left to the next write."""
         with suppress(GraphDamaged):
             self._rooms.graph.read(mark_graph(self._rooms.settings.base))
 
-    def settle(self) -> None:
-        """Say that the graph is whole again, when all that had to be written again is written and published."""
+    def settle(self, *, unpublished: bool) -> None:
+        """Let queries see what was written, and say so when it was the last of a graph that had to be written again."""
         catalogue = self._rooms.catalogue
-        if not self._rewriting or catalogue.graph_record().left:
+        rewritten = self._rewriting and not catalogue.graph_record().left
+        try:
+            if unpublished or rewritten:
+                self._rooms.graph.publish()
+        except GraphDamaged as error:
+            self._replace(error)
             return
-        self.publish()
+        if not rewritten:
+            return
         catalogue.end_rewrite()
         catalogue.note([], solved=[ProblemKey(Stage.GRAPH, GRAPH, GraphLost.code)])
         self._rewriting = False

@@ -183,13 +183,6 @@ class Texts:
     write: Callable[[], AbstractContextManager[DerivedFiles]]  # derived files to append to; DataFolderBusy in a harvest
     clock: Callable[[], datetime]
 
-    def of_document(self, resource_id: int) -> Reading:
-        """Return what a document shows; NotFound before it was read, LiesElsewhere if only another worker has it."""
-        shown = self.catalogue.shown_reading(resource_id)
-        if shown.facts.derived is None:
-            raise NotFound(f"document {resource_id} has not been read")
-        return self._read(shown.task, shown.facts)
-
     def of_version(self, version: Version) -> Reading:
         """Return what is read from any version by today's recipe, and keep it; a ReadError if that is in vain."""
         tasks = self.catalogue.read_tasks([Claim("read", version.id, ())])
@@ -199,13 +192,16 @@ class Texts:
         key = ReadingKey(task.blob_id, self.plan.recipe, hint_of(task.url, task.media_type))
         for reading_id in self.catalogue.find_readings([key]).values():
             facts = self.catalogue.reading(reading_id)
-            return self._read(task, facts)
+            return self.read(task, facts)
         reading, document = self._read_now(task, None)
         self._keep(task, key, document)
         return replace(reading, document=locate(reading.document, task.url))
 
-    def _read(self, task: ReadTask, facts: ReadingFacts) -> Reading:
-        """Return a reading from the derived files, or made anew if they are not here or damaged; its links lead from the task's URL."""
+    def read(self, task: ReadTask, facts: ReadingFacts) -> Reading:
+        """Return a reading from the derived files, or made anew if they are not here or damaged; its links lead from the task's URL.
+
+        LiesElsewhere if only another worker has it.
+        """
         reading = None
         if facts.derived is not None:
             with suppress(RecordMissing, RecordDamaged):

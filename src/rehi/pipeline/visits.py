@@ -81,7 +81,7 @@ class Visits(Step):
     @property
     def tokens(self) -> set[str]:
         """The tokens of all leases that are held, or were and are not given back yet."""
-        released = (*self._agenda.releases, *(self._batch.released if self._batch else ()))
+        released = (*self._agenda.released, *(self._batch.released if self._batch else ()))
         return {lease.token for lease in self._agenda.leases} | {release.token for release in released}
 
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,7 +110,7 @@ class Visits(Step):
             first, shared = self._courtesy.needs_first(lease, now), self._shares_pace(lease.address)
             self._agenda.add(lease, self._manners(lease, lease.orders), first=first, now=now)
             if lease.host_id in self._courtesy.rules:
-                self._courtesy.obey(lease)
+                self._courtesy.obey_known(lease)
             self._agenda.note_address(lease, lease.address, shared=shared, now=now)
         self._dry = not leases and (left <= 0 or not self._rests_only(now))
         self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
@@ -160,7 +160,10 @@ class Visits(Step):
         limit = 0 if full else self._settings.connections - self._fetcher.in_flight
         for request in self._agenda.ready(now, limit=limit):
             self._set_out(request, now)
-        for request, visit in self._fetcher.poll(PATIENCE_SECONDS if full else self._patience(now)):
+        wait, next_at = PATIENCE_SECONDS, self._agenda.next_at
+        if next_at is not None and not full and self._fetcher.in_flight < self._settings.connections:
+            wait = min(max((next_at - now).total_seconds(), 0.0), wait)  # until the next host is ready
+        for request, visit in self._fetcher.poll(wait):
             self._arrive(request, visit, self._clock())
         return False
 
@@ -235,13 +238,6 @@ class Visits(Step):
             return False
         return not any(ip_address(address) in network for network in self._cdns)
 
-    def _patience(self, now: datetime) -> float:
-        """Return how long to wait for the network: until the next host is ready, and never long."""
-        next_at = self._agenda.next_at
-        if next_at is None or self._fetcher.in_flight >= self._settings.connections:
-            return PATIENCE_SECONDS
-        return min(max((next_at - now).total_seconds(), 0.0), PATIENCE_SECONDS)
-
     # keep ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def keep(self) -> bool:
@@ -254,29 +250,24 @@ class Visits(Step):
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
         kept = self._record() if self._batch is not None else False
-        self._note_courtesy()
-        if self._finished:  # first: it asks the catalogue, and nothing is taken away if that is not there
-            visited = self._judge.keep(self._finished, price=self._budget.price, now=now)
-            self._finished, self._finished_bytes = [], 0
-        else:
-            visited = []
-        released = self._agenda.take_releases()
-        profiles, self._profiles = self._profiles, []
-        if not visited and not released and not profiles:
-            return kept
+        courtesy, released = self._courtesy, self._agenda.released
+        if courtesy.notes or courtesy.settled:  # what hosts ask for goes on the problems list, or is taken off
+            self._rooms.catalogue.note(courtesy.notes, solved=list(courtesy.settled))
+            courtesy.notes, courtesy.settled = [], set()
         for release in released:
-            self._courtesy.forget(release.host_id)
+            courtesy.forget(release.host_id)
+        visited: Sequence[Visited] = ()
+        if self._finished:  # first: it asks the catalogue, and nothing is taken away if that is not there
+            self._judge.price = self._budget.price
+            visited = self._judge.keep(self._finished, now=now)
+            self._finished, self._finished_bytes = [], 0
+        if not visited and not released and not self._profiles:
+            return kept
         histories = self._judge.histories
-        released = [replace(release, history=histories.pop(release.host_id, b"")) for release in released]
-        self._batch = _Unrecorded(visited, released, profiles, now)
+        given_back = [replace(release, history=histories.pop(release.host_id, b"")) for release in released]
+        self._batch = _Unrecorded(visited, given_back, self._profiles, now)
+        self._agenda.released, self._profiles = [], []
         return self._record()
-
-    def _note_courtesy(self) -> None:
-        """Put what hosts ask for on the problems list, or take it off."""
-        notes, solved = self._courtesy.notes
-        if notes or solved:
-            self._rooms.catalogue.note(notes, solved=solved)
-            self._courtesy.forget_notes()
 
     def _record(self) -> bool:
         """Record the batch that is kept. It stays in hand until that is done, and no visit is ever on record twice."""
