@@ -81,7 +81,7 @@ def test_a_host_is_given_back_when_its_tasks_are_done_and_rests_for_its_delay() 
     agenda.done(request, now=at(5), seconds=5.0)
     (release,) = taken(agenda)
     assert (release.host_id, release.token, release.ready_at, release.failed) == (1, "t1", at(7), False)
-    assert len(agenda) == 0
+    assert len(agenda.hosts) == 0
     assert taken(agenda) == []
 
 
@@ -142,7 +142,7 @@ def test_an_order_to_leave_a_host_alone_ends_its_turn_and_gives_nothing_back() -
     agenda = Agenda()
     agenda.add(lease(1, 2), politeness(), first=[], now=NOW)
     agenda.change_politeness(1, politeness(left_alone="by order"), now=NOW)
-    assert (agenda.ready(at(1), limit=10), taken(agenda), len(agenda)) == ([], [], 0)
+    assert (agenda.ready(at(1), limit=10), taken(agenda), len(agenda.hosts)) == ([], [], 0)
 
 
 def test_a_host_is_visited_in_its_hours_only() -> None:
@@ -185,7 +185,7 @@ def test_a_lease_that_has_ended_is_not_used() -> None:
     agenda.add(lease(1, 2), politeness(), first=[], now=NOW)
     agenda.renewed(at(60), lost=[])
     assert agenda.ready(at(60), limit=10) == []
-    assert len(agenda) == 0
+    assert len(agenda.hosts) == 0
 
 
 def test_at_the_end_every_host_is_given_back_and_the_one_that_is_being_asked_rests() -> None:
@@ -211,7 +211,7 @@ def test_no_host_is_ever_asked_too_often_at_once_or_too_soon(
     busy: defaultdict[int, int] = defaultdict(int)
     rested: defaultdict[int, list[float]] = defaultdict(list)  # when each lane may be used again
     visits = 0
-    while len(agenda):
+    while len(agenda.hosts):
         for request in agenda.ready(at(now), limit=100):
             host = request.lease.host_id
             busy[host] += 1

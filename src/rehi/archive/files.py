@@ -43,7 +43,7 @@ class FileSeries:
         self._file = ""  # the one that is appended to
         self._number = self._end = 0
         self._began_at: datetime | None = None  # when this process began the file, if it did
-        self.rolled = 1  # grows when there may be a file to seal; one that was finished before is found by looking
+        self.rolled = 0  # grows when there is a file to seal
 
     def append(self, chunks: Iterable[bytes]) -> RecordRef:
         """Append a record, or several as one piece; return its range."""
@@ -96,7 +96,7 @@ class FileSeries:
         if not self._file or self._end >= self._file_bytes or self._file in self._abandoned:
             now = self._clock().astimezone(UTC)
             self._number += 1
-            self.rolled += 1
+            self.rolled += bool(self._file)
             stamp = f"{now:%Y%m%d%H%M%S}-" if self._dated else ""
             self._file, self._end = f"{self._name}-{stamp}{self.worker}-{self._number:05}.warc.gz", 0
             self._began_at = now
@@ -116,6 +116,8 @@ class FileSeries:
         # It has an index when files are to be larger than they were, and none if it is no part of the archive itself.
         if self._file and (index_name(self._file) in files or self._shelf.is_sealed(self._file)):
             self._abandoned.add(self._file)
+        before = (file for file in files if file != self._file and self.owns(file))
+        self.rolled += any(index_name(file) not in files for file in before)
         self._looked = True
 
     def _warcinfo(self, file: str) -> bytes:

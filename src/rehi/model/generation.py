@@ -13,10 +13,6 @@ class GraphMark:
     generation: str  # drawn by lot when a graph is begun
     batch: int  # how many batches were written to it
 
-    def next(self) -> GraphMark:
-        """Return the mark of the batch after this one."""
-        return GraphMark(generation=self.generation, batch=self.batch + 1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphRecord:

@@ -108,14 +108,14 @@ def enter_file(
         if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")
         kind = WARC_IN_PLACE
-    worker, catalogue = house.worker, house.catalogue
+    now, worker, catalogue = utc_now(), house.worker, house.catalogue
     return catalogue.add_source(
         kind=kind,
         name=_fresh(house, name) if again else name,
         location=str(path.resolve()),
         size=path.stat().st_size,
         worker=worker,
-        now=utc_now(),
+        now=now,
     )
 
 

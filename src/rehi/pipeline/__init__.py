@@ -27,7 +27,7 @@ from rehi.pipeline.graph_writer import GraphWriter
 from rehi.pipeline.links import Links
 from rehi.pipeline.outages import Outages
 from rehi.pipeline.readings import Readings
-from rehi.pipeline.reports import Presence, Rounds
+from rehi.pipeline.reports import Rounds
 from rehi.pipeline.rooms import Progress, Rooms, Step
 from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
@@ -55,7 +55,6 @@ class Harvest:
         self._graph = GraphWriter(rooms)
         self._descriptions = Descriptions(rooms, self.progress, self._graph)
         self._sealing = Sealing(rooms)
-        self._presence = Presence(rooms)
         probes: dict[str, Callable[[], object]] = {
             CatalogueAway.code: self._give_back_unknown,
             GraphAway.code: self._graph.reach,
@@ -78,7 +77,6 @@ class Harvest:
             (self._links.follow, (self._visits, self._links, self._descriptions)),
             (self._sealing.seal, ()),
             *([(self._descriptions.describe, ())] if self._writes_graph else []),
-            (self._presence.sign, ()),
         )
 
     def run(
@@ -128,7 +126,7 @@ class Harvest:
             self._sealing.leave()
             if self._writes_graph:
                 self._graph.settle(unpublished=True)
-            self._presence.leave()
+            self._rounds.leave()
 
     def _turn(self) -> None:
         """Take every step once, but for those whose engine is away."""
@@ -165,9 +163,9 @@ class Harvest:
         self._clock_watch.begin()
         self._forget_leases(now=rooms.clock())
         ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}
+        rooms.discovery.take_up(rooms.catalogue.sources())
         self._visits.recover(ends)
         rooms.derived.forget_tail(lambda file: ends.get(file, 0))
-        rooms.discovery.take_up()
         if self._writes_graph:
             self._graph.begin()
         elif rooms.graph_owner and rooms.settings.work.graph:
@@ -203,4 +201,4 @@ class Harvest:
         if self._writes_graph:
             with suppress(GraphAway):
                 self._graph.settle(unpublished=True)
-        self._presence.leave()
+        self._rounds.leave()

@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from rehi.errors import EngineError, GraphDamaged, GraphLost
 from rehi.graph import describe_mark, describe_vocabulary, mark_graph, read_mark
@@ -33,11 +34,11 @@ class GraphWriter:
 
     def begin(self) -> None:
         """See whether the graph is what the catalogue knows; what is not is said, and put into the outbox."""
-        graph, catalogue = self._rooms.graph, self._rooms.catalogue
-        record = catalogue.graph_record()
+        graph, place = self._rooms.graph, mark_graph(self._rooms.settings.base)
+        record = self._rooms.catalogue.graph_record()
         self._rewriting = bool(record.rewriting)
         try:
-            triples = graph.read(mark_graph(self._rooms.settings.base))
+            triples = graph.read(place)
             size = graph.size() if record.mark is None else 0
         except GraphDamaged as error:
             self._replace(error)
@@ -86,7 +87,7 @@ class GraphWriter:
         _log.warning("the graph is whole again")
 
     def _write(self, changes: Sequence[GraphChange]) -> None:
-        mark = self._mark.next()
+        mark = replace(self._mark, batch=self._mark.batch + 1)
         self._rooms.graph.write([*changes, describe_mark(self._rooms.settings.base, mark)])
         self._mark = mark
 

@@ -38,6 +38,7 @@ from rehi.model.http import (
     REDIRECTS,
     parse_http_date,
 )
+from rehi.model.inventory import KnownBody
 from rehi.model.problem import Problem, Stage
 from rehi.model.retention import are_references
 from rehi.model.version import Digest, RecordRef
@@ -72,9 +73,8 @@ class Judge:
     price: float = 1.0  # of a visit
     histories: dict[int, bytes] = field(default_factory=dict)  # what was learned of the changes of hosts that are held
 
-    def keep(self, finished: Sequence[Finished], *, now: datetime) -> list[Visited]:
-        """Append every answer worth keeping, sync once, and say what each visit came to."""
-        known = self.ledger.find_bodies({item.visit.answer.digest for item in finished if item.visit.answer})
+    def keep(self, finished: Sequence[Finished], known: Mapping[Digest, KnownBody], *, now: datetime) -> list[Visited]:
+        """Append every answer worth keeping, sync once, and say what each visit came to; ``known`` bytes are not kept again."""
         bodies = {
             digest: body.place
             for digest, body in known.items()
@@ -162,7 +162,6 @@ class Judge:
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
         same = answer.digest == task.digest
-        wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type or task.promised_type)
         return self._came(
             item,
             answer,
@@ -171,7 +170,6 @@ class Judge:
             record=record,
             digest=answer.digest,
             body=bodies.setdefault(answer.digest, record),
-            remark=WrongType(A_PAGE) if wrong else None,
         )
 
     def _still_same(self, item: Finished, answer: Answer) -> Visited:
@@ -221,9 +219,11 @@ class Judge:
         digest: Digest | None = None,
         body: RecordRef | None = None,
         redirect_to: str = "",
-        remark: FetchError | None = None,
     ) -> Visited:
+        """Say when to come back, and whether what was kept is what was expected."""
         visit, task, host_id = item.visit, item.task, item.lease.host_id
+        before = task.media_type or task.promised_type
+        wrong = record is not None and is_wrong_type(answer, url=task.url, media_type_before=before)
         last_modified, known = answer.header("last-modified"), task if answer.status == NOT_MODIFIED else None
         sighting = Sighting(
             url=visit.url,
@@ -259,7 +259,7 @@ class Judge:
             record=record,
             body=body,
             redirect_to=redirect_to,
-            remark=remark,
+            remark=WrongType(A_PAGE) if wrong else None,
             history=plan.history,
         )
 

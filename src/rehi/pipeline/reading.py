@@ -77,7 +77,7 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     outcomes: list[ReadDocument | RehiError] = []
     for task in tasks:
         try:
-            outcomes.append(_pack(plan, task, *make_reading(archive, task, plan), at))
+            outcomes.append(read_document(plan, task, at, archive=archive)[1])
         except MemoryError:
             raise
         except RehiError as error:
@@ -107,26 +107,15 @@ def make_reading(archive: Archive, task: ReadTask, plan: ReadingPlan) -> tuple[R
     return reading, understanding
 
 
-def read_document(plan: ReadingPlan, task: ReadTask, at: datetime) -> tuple[Reading, ReadDocument]:
-    """Return what is read from a version's bytes for somebody who asks, and what is to be kept of it."""
-    reading, understanding = make_reading(plan.open_archive(), task, plan)
-    return reading, _pack(plan, task, reading, understanding, at)
-
-
-def _pack(
-    plan: ReadingPlan, task: ReadTask, reading: Reading, understanding: Understanding, at: datetime
-) -> ReadDocument:
-    """Return what is to be kept of a reading."""
+def read_document(
+    plan: ReadingPlan, task: ReadTask, at: datetime, *, archive: Archive | None = None
+) -> tuple[Reading, ReadDocument]:
+    """Return what is read from a version's bytes, and what is to be kept of it; without an archive, one is opened."""
+    reading, understanding = make_reading(archive or plan.open_archive(), task, plan)
+    document, encoded = reading.document, understanding.encoded
     records = write_reading(
-        reading,
-        url=task.url,
-        digest=task.digest,
-        body=task.body,
-        at=at,
-        worker=plan.worker,
-        encoded=understanding.encoded,
+        reading, url=task.url, digest=task.digest, body=task.body, at=at, worker=plan.worker, encoded=encoded
     )
-    document = reading.document
     facts = ReadingFacts(
         media_type=document.media_type,
         title=document.title,
@@ -134,7 +123,7 @@ def _pack(
         characters=len(document.text),
         names=len(reading.mentions),
     )
-    return ReadDocument(
+    kept = ReadDocument(
         facts=facts,
         identities=link(reading.mentions),
         records=records,
@@ -146,6 +135,7 @@ def _pack(
         terms=tuple(understanding.terms),
         seconds=reading.seconds,
     )
+    return reading, kept
 
 
 def to_readings(
@@ -161,7 +151,7 @@ def to_readings(
         key: NewReading(
             key=key if key.recipe == document.recipe else replace(key, recipe=document.recipe),
             identities=resolve(document.identities, candidates),
-            facts=replace(document.facts, derived=derived.append(document.records)),
+            facts=replace(document.facts, derived=derived.files.append([document.records])),
             parts=document.parts,
             tables=document.tables,
             briefs=document.briefs,
