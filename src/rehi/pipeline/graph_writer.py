@@ -50,7 +50,9 @@ class GraphWriter:
         elif condition is not GraphCondition.WHOLE:
             self._rewrite(_WHY[condition])
         elif record.mark is None or mark is None:  # the first start with this folder, or a kill during that
-            self._found(mark)
+            self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
+            self._tell_mark()  # first, as with each batch
+            self._rooms.catalogue.begin_graph(self._mark)
         else:
             self._mark = mark
             self._tell_vocabulary()
@@ -113,12 +115,6 @@ class GraphWriter:
         catalogue.begin_graph(self._mark, rewrite=why)
         self._rewriting = True
         self._tell_mark()
-
-    def _found(self, mark: GraphMark | None) -> None:
-        """Begin to count, in a graph that says all that it should. The graph bears the mark first, as with each batch."""
-        self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
-        self._tell_mark()
-        self._rooms.catalogue.begin_graph(self._mark)
 
     def _tell_mark(self) -> None:
         base = self._rooms.settings.base
