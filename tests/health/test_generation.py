@@ -12,8 +12,8 @@ import pytest
 
 from rehi.app import House
 from rehi.errors import GraphLost
-from rehi.graph import describe_mark, mark_graph, read_mark
-from rehi.model.generation import GraphCondition, GraphMark, GraphRecord, compare_marks
+from rehi.graph import compare_marks, describe_mark, mark_graph, read_mark
+from rehi.model.generation import GraphCondition, GraphMark, GraphRecord
 from rehi.model.listing import Page
 from rehi.model.problem import Stage
 from rehi.operations.status import get_status

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from rehi.errors import EngineError, GraphDamaged, GraphLost
-from rehi.graph import describe_mark, describe_vocabulary, mark_graph, read_mark
-from rehi.model.generation import GraphCondition, GraphMark, compare_marks
+from rehi.graph import compare_marks, describe_mark, describe_vocabulary, mark_graph, read_mark
+from rehi.model.generation import GraphCondition, GraphMark
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.pipeline.rooms import Rooms
 from rehi.ports import GraphChange
