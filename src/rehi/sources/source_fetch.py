@@ -1,4 +1,4 @@
-"""How a source gets at bytes: a file is opened where it lies, and what lies at a URL is had from the archive, once visited."""
+"""How a source gets at bytes: a file is opened where it lies, and what lies at a URL is had from the archive when visited."""
 
 from __future__ import annotations
 
