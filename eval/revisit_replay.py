@@ -13,6 +13,7 @@ from math import exp, inf, log
 
 from eval.revisit_traces import DAY, Trace
 from rehi.frontier.schedule import Sighting, plan_visit
+from rehi.model.http import parse_http_date
 from rehi.settings import RevisitSettings
 
 LONGEST = 3.0  # mean intervals: odarchive does best with it; with 10 it lost .03 of freshness, and versions
@@ -92,7 +93,9 @@ def _planned(entrant: Entrant, price: float, settings: RevisitSettings) -> _Plan
     def plan(
         trace: Trace, at: float, changed: bool | None, modified: str, history: bytes, host: bytes
     ) -> tuple[float, bytes, bytes]:
-        sighting = Sighting(url=trace.url, at=datetime.fromtimestamp(at, UTC), changed=changed, last_modified=modified)
+        sighting = Sighting(
+            url=trace.url, at=datetime.fromtimestamp(at, UTC), changed=changed, last_modified=parse_http_date(modified)
+        )
         made = plan_visit(
             sighting, policy=entrant.policy, history=history, host_history=host, weight=1.0, price=price,
             settings=settings, time_zone=UTC,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from rehi import __version__
 from rehi.builtin import load
-from rehi.errors import LiesElsewhere, RehiError, SettingsError
+from rehi.errors import LiesElsewhere, NotFound, RehiError, SettingsError
 from rehi.folder_lock import lock_folder as lock_folder
 from rehi.places import adopt_file, open_archive, open_shelf
 from rehi.process import hold_memory, raise_descriptor_limit
@@ -160,7 +160,10 @@ class House:
 
     def reading(self, resource_id: int) -> Reading:
         """Return the text and the facets of a document; NotFound before it was read, LiesElsewhere if they are not here."""
-        return self.texts.of_document(resource_id)
+        texts, shown = self.texts, self.catalogue.shown_reading(resource_id)
+        if shown.facts.derived is None:
+            raise NotFound(f"document {resource_id} has not been read")
+        return texts.read(shown.task, shown.facts)
 
     @cached_property
     def texts(self) -> Texts:
@@ -218,6 +221,7 @@ class House:
                 stack.callback(shelf.close)
                 if shelf.shared:  # what is sealed is brought to where others can read it
                     shelf.start_uploads(self._note_upload)
+            info = _crawl_info(settings)
             graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
             rooms = Rooms(
@@ -231,7 +235,7 @@ class House:
                     worker=self.worker,
                     software=f"rehi/{__version__}",
                     clock=clock,
-                    settings=_crawl_info(settings),
+                    settings=info,
                 ),
                 derived=DerivedFiles(
                     derived_shelf, worker=self.worker, clock=clock, file_bytes=settings.archive.file_bytes

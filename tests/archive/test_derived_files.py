@@ -82,9 +82,9 @@ def _encode(reading: Reading) -> dict[str, bytes]:
 
 
 def keep(derived: DerivedFiles, reading: Reading, url: str = "http://a.test/") -> RecordRef:
-    ref = derived.append(
-        write_reading(reading, url=url, digest=DIGEST, body=BODY, at=NOON, worker="w1", encoded=_encode(reading))
-    )
+    encoded = _encode(reading)
+    records = write_reading(reading, url=url, digest=DIGEST, body=BODY, at=NOON, worker="w1", encoded=encoded)
+    ref = derived.files.append([records])
     derived.sync()
     return ref
 
@@ -126,7 +126,7 @@ def _rewrite(derived: DerivedFiles, change: Callable[[dict[str, Any]], object]) 
     records = _record("conversion", ("1",), shared, text, "text/plain") + _record(
         "metadata", ("2",), shared, orjson.dumps(facts), "application/json"
     )
-    ref = derived.append(records)
+    ref = derived.files.append([records])
     derived.sync()
     return ref
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from rehi.frontier import Agenda, PlannedRequest, Politeness, Purpose, parse_hours
 from rehi.frontier.politeness import Pace
 from rehi.model.visit import HostLease, VisitTask
+from rehi.model.work import HostRelease
 
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)  # a Monday
 
@@ -39,6 +42,12 @@ def politeness(delay: float = 0.0, *, connections: int = 1, hours: str = "", lef
 
 def at(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
+
+
+def taken(agenda: Agenda) -> list[HostRelease]:
+    """The leases that are to be given back, once."""
+    released, agenda.released = agenda.released, []
+    return released
 
 
 def purposes(requests: list[PlannedRequest]) -> list[Purpose]:
@@ -70,10 +79,10 @@ def test_a_host_is_given_back_when_its_tasks_are_done_and_rests_for_its_delay() 
     agenda.add(lease(1, 1), politeness(2.0), first=[], now=NOW)
     (request,) = agenda.ready(NOW, limit=10)
     agenda.done(request, now=at(5), seconds=5.0)
-    (release,) = agenda.take_releases()
+    (release,) = taken(agenda)
     assert (release.host_id, release.token, release.ready_at, release.failed) == (1, "t1", at(7), False)
-    assert len(agenda) == 0
-    assert agenda.take_releases() == []
+    assert len(agenda.hosts) == 0
+    assert taken(agenda) == []
 
 
 def test_a_page_that_was_not_asked_for_costs_no_pause() -> None:
@@ -89,7 +98,7 @@ def test_a_host_in_trouble_is_put_off_with_all_its_tasks() -> None:
     agenda.add(lease(1, 5), politeness(), first=[], now=NOW)
     (request,) = agenda.ready(NOW, limit=10)
     agenda.put_off(request.lease, until=at(3600), why="nobody answers")
-    (release,) = agenda.take_releases()
+    (release,) = taken(agenda)
     assert (release.failed, release.ready_at, release.why) == (True, at(3600), "nobody answers")
     agenda.done(request, now=at(1), seconds=1.0)
     assert agenda.ready(at(10_000), limit=10) == []
@@ -101,7 +110,7 @@ def test_a_host_that_comes_back_is_not_asked_on_the_turn_of_the_old_lease() -> N
     first, second = agenda.ready(NOW, limit=10)
     agenda.done(first, now=at(1), seconds=1.0)  # its lane has a turn at 11
     agenda.put_off(second.lease, until=at(5), why="")
-    agenda.take_releases()
+    taken(agenda)
     agenda.add(lease(1, 4), politeness(10.0), first=[], now=at(20))
     assert agenda.ready(at(15), limit=10) == []
     assert len(agenda.ready(at(20), limit=10)) == 1
@@ -112,7 +121,7 @@ def test_what_a_host_asks_for_and_how_slowly_it_answers_make_the_pause_longer() 
     for host, pace in ((1, Pace(own=1.0).asking(5.0)), (2, Pace(own=1.0)), (3, Pace(own=1.0, slow_factor=5.0))):
         held = lease(host, 2)
         agenda.add(held, politeness(1.0), first=[], now=NOW)
-        agenda.set_pace(held, pace)
+        agenda.change_pace(held, partial(replace, **asdict(pace)))
     for request in agenda.ready(NOW, limit=10):
         agenda.done(request, now=NOW, seconds=0.5)
     assert [request.lease.host_id for request in agenda.ready(at(1), limit=10)] == [2]
@@ -124,7 +133,7 @@ def test_a_host_that_is_to_be_left_alone_is_given_back_unasked() -> None:
     agenda = Agenda()
     agenda.add(lease(1, 2), politeness(left_alone="by the settings"), first=[], now=NOW)
     assert agenda.ready(at(1), limit=10) == []
-    (release,) = agenda.take_releases()
+    (release,) = taken(agenda)
     assert release.ready_at > at(3600)
     assert "left alone by the settings" in release.why
 
@@ -133,13 +142,13 @@ def test_an_order_to_leave_a_host_alone_ends_its_turn_and_gives_nothing_back() -
     agenda = Agenda()
     agenda.add(lease(1, 2), politeness(), first=[], now=NOW)
     agenda.change_politeness(1, politeness(left_alone="by order"), now=NOW)
-    assert (agenda.ready(at(1), limit=10), agenda.take_releases(), len(agenda)) == ([], [], 0)
+    assert (agenda.ready(at(1), limit=10), taken(agenda), len(agenda.hosts)) == ([], [], 0)
 
 
 def test_a_host_is_visited_in_its_hours_only() -> None:
     agenda = Agenda()
     agenda.add(lease(1, 2), politeness(hours="20:00-06:00"), first=[], now=NOW)
-    (closed,) = agenda.take_releases()
+    (closed,) = taken(agenda)
     assert closed.ready_at == NOW.replace(hour=20)
     evening = NOW.replace(hour=20)
     agenda.add(lease(1, 5), politeness(hours="20:00-06:00"), first=[], now=evening)
@@ -147,7 +156,7 @@ def test_a_host_is_visited_in_its_hours_only() -> None:
     morning = NOW.replace(day=3, hour=6)
     agenda.done(request, now=morning, seconds=1.0)
     assert agenda.ready(morning, limit=10) == []
-    (release,) = agenda.take_releases()
+    (release,) = taken(agenda)
     assert release.ready_at == morning.replace(hour=20)
     assert not release.failed
 
@@ -162,7 +171,7 @@ def test_two_hosts_at_one_address_are_not_visited_at_once_when_they_share_a_pace
         for request, address in zip(requests, ("10.0.0.1", "10.0.0.1", "10.0.0.2"), strict=True)
     ]
     assert met == [True, False, True]
-    (release,) = agenda.take_releases()
+    (release,) = taken(agenda)
     assert (release.host_id, release.pace_group, release.ready_at) == (2, "10.0.0.1", at(1))
 
 
@@ -176,7 +185,7 @@ def test_a_lease_that_has_ended_is_not_used() -> None:
     agenda.add(lease(1, 2), politeness(), first=[], now=NOW)
     agenda.renewed(at(60), lost=[])
     assert agenda.ready(at(60), limit=10) == []
-    assert len(agenda) == 0
+    assert len(agenda.hosts) == 0
 
 
 def test_at_the_end_every_host_is_given_back_and_the_one_that_is_being_asked_rests() -> None:
@@ -185,7 +194,7 @@ def test_at_the_end_every_host_is_given_back_and_the_one_that_is_being_asked_res
         agenda.add(lease(host, 3), politeness(4.0), first=[], now=NOW)
     agenda.ready(NOW, limit=1)
     agenda.give_back(now=at(1))
-    assert {(release.host_id, release.ready_at) for release in agenda.take_releases()} == {(1, at(5)), (2, at(1))}
+    assert {(release.host_id, release.ready_at) for release in taken(agenda)} == {(1, at(5)), (2, at(1))}
 
 
 @given(
@@ -202,7 +211,7 @@ def test_no_host_is_ever_asked_too_often_at_once_or_too_soon(
     busy: defaultdict[int, int] = defaultdict(int)
     rested: defaultdict[int, list[float]] = defaultdict(list)  # when each lane may be used again
     visits = 0
-    while len(agenda):
+    while len(agenda.hosts):
         for request in agenda.ready(at(now), limit=100):
             host = request.lease.host_id
             busy[host] += 1

@@ -20,6 +20,7 @@ from rehi.frontier.schedule import (
     plan_visit,
     wait_after_failures,
 )  # fmt: skip
+from rehi.model.http import parse_http_date
 from rehi.settings import FetchSettings, RevisitSettings
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -35,7 +36,7 @@ def plan(
     promised: float = 0.0, revisit: RevisitSettings | None = None,
 ) -> Plan:  # fmt: skip
     return plan_visit(
-        Sighting(url=url, at=at, changed=changed, last_modified=modified, promised=promised), policy=policy,
+        Sighting(url=url, at=at, changed=changed, last_modified=parse_http_date(modified), promised=promised), policy=policy,
         history=history, host_history=host, weight=weight, price=price, settings=revisit or RevisitSettings(),
         time_zone=TALLINN,
     )  # fmt: skip

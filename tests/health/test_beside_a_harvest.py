@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rehi.app import House, lock_folder
@@ -55,7 +56,9 @@ def test_the_graph_is_not_judged_by_a_checkpoint_that_is_behind(house: House) ->
     subjects = house.catalogue.graph_subjects("resource", after=0, limit=100)
     mark = house.catalogue.graph_record().mark
     assert mark is not None
-    house.catalogue.record_descriptions([], statements={}, mark=mark.next())  # written, and not published yet
+    house.catalogue.record_descriptions(
+        [], statements={}, mark=replace(mark, batch=mark.batch + 1)
+    )  # written, and not published yet
     assert _judge(house, "resource", topic, subjects) == {}
 
 

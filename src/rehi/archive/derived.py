@@ -50,14 +50,10 @@ class DerivedFiles:
         self._shelf = shelf
         self.sync = shelf.sync  # brings all that was kept to disk for good
         self._sealed_at = 0  # how often a file had been begun when all before it were sealed
-        self._files = FileSeries(
+        self.files = FileSeries(  # takes what ``write_reading`` makes, perhaps in another process
             shelf, name=_SERIES, worker=worker, dated=False, file_bytes=file_bytes, clock=clock,
             info={"software": software, **(settings or {})},
         )  # fmt: skip
-
-    def append(self, records: bytes) -> RecordRef:
-        """Append records made by ``write_reading``, perhaps in another process; return their range."""
-        return self._files.append([records])
 
     def read(self, ref: RecordRef) -> Reading:
         """Return the reading at a range; RecordDamaged if it is not as it was written."""
@@ -77,11 +73,11 @@ class DerivedFiles:
 
     def seal(self, *, began_before: datetime | None = None) -> None:
         """Let others see what was kept: the open file is closed, if it is that old, and all closed ones are brought away."""
-        self._files.close(began_before=began_before)
-        rolled = self._files.rolled
+        self.files.close(began_before=began_before)
+        rolled = self.files.rolled
         if rolled != self._sealed_at:
             self._shelf.sync()
-            for file, _ in self._files.finished():
+            for file, _ in self.files.finished():
                 if not self._shelf.is_sealed(file):
                     self._shelf.seal(file)
             self._sealed_at = rolled  # only now: a place that can't be listed is asked again
@@ -89,11 +85,11 @@ class DerivedFiles:
     def forget_tail(self, known_end: Callable[[str], int]) -> None:
         """Set aside what is in the files beyond their known ends: it is made again from the archive."""
         for file, size in self._shelf.files():
-            if self._files.owns(file) and size > known_end(file):
+            if self.files.owns(file) and size > known_end(file):
                 self._shelf.set_aside(file, known_end(file))
-            elif self._files.owns(file) and size < known_end(file):
-                self._files.abandon(file)  # the places of what is lost must not hold something else
-        self._files.look_again()
+            elif self.files.owns(file) and size < known_end(file):
+                self.files.abandon(file)  # the places of what is lost must not hold something else
+        self.files.look_again()
 
 
 def write_reading(

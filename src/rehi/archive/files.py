@@ -33,14 +33,17 @@ class FileSeries:
         self.worker = re.sub(r"[^A-Za-z0-9_-]+", "-", worker).strip("-")[:64] or "worker"
         self._shelf, self._name, self._dated = shelf, name, dated
         self._file_bytes, self._clock, self._info = file_bytes, clock, info
-        self._pattern = re.compile(rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz")
+        # Whether a file is one of this series and worker, by its name; the group is its number.
+        self.owns = re.compile(
+            rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz"
+        ).fullmatch
         self._lock = threading.Lock()
         self._looked = False  # whether this worker's last file was looked for
         self._abandoned: set[str] = set()
         self._file = ""  # the one that is appended to
         self._number = self._end = 0
         self._began_at: datetime | None = None  # when this process began the file, if it did
-        self.rolled = 1  # grows when there may be a file to seal; one that was finished before is found by looking
+        self.rolled = 0  # grows when there is a file to seal
 
     def append(self, chunks: Iterable[bytes]) -> RecordRef:
         """Append a record, or several as one piece; return its range."""
@@ -53,10 +56,6 @@ class FileSeries:
         """Append two records as one piece; return the range of the second."""
         pair = self.append(chain([first], second))
         return RecordRef(pair.file, pair.offset + len(first), pair.length - len(first))
-
-    def owns(self, file: str) -> bool:
-        """Whether a file is one of this series and worker, by its name."""
-        return self._pattern.fullmatch(file) is not None
 
     def finished(self) -> list[tuple[str, int]]:
         """Return the files that nothing is appended to any more, with their sizes."""
@@ -97,7 +96,7 @@ class FileSeries:
         if not self._file or self._end >= self._file_bytes or self._file in self._abandoned:
             now = self._clock().astimezone(UTC)
             self._number += 1
-            self.rolled += 1
+            self.rolled += bool(self._file)
             stamp = f"{now:%Y%m%d%H%M%S}-" if self._dated else ""
             self._file, self._end = f"{self._name}-{stamp}{self.worker}-{self._number:05}.warc.gz", 0
             self._began_at = now
@@ -111,12 +110,14 @@ class FileSeries:
             return
         files = dict(self._shelf.files())
         for file, size in files.items():
-            match = self._pattern.fullmatch(file)
+            match = self.owns(file)
             if match and int(match[1]) >= self._number:
                 self._number, self._file, self._end = int(match[1]), file, size
         # It has an index when files are to be larger than they were, and none if it is no part of the archive itself.
         if self._file and (index_name(self._file) in files or self._shelf.is_sealed(self._file)):
             self._abandoned.add(self._file)
+        before = (file for file in files if file != self._file and self.owns(file))
+        self.rolled += any(index_name(file) not in files for file in before)
         self._looked = True
 
     def _warcinfo(self, file: str) -> bytes:

@@ -25,7 +25,7 @@ class TornPart:
 
 
 def recover(
-    shelf: Shelf, known_end: Callable[[str], int], *, owned: Callable[[str], bool] = lambda _: True
+    shelf: Shelf, known_end: Callable[[str], int], *, owned: Callable[[str], object] = lambda _: True
 ) -> Iterator[KeptVisit | TornPart]:
     """Yield the visits and the damaged parts that are in the ``owned`` WARC files beyond their known ends.
 

@@ -39,9 +39,9 @@ _DECLARED_TEXT = re.compile(r"text/[a-z0-9][a-z0-9.+-]{0,60}")
 
 def sniff(raw: bytes, *, declared: str, url: str) -> str:
     """Return the true media type of a body; ``application/octet-stream`` when it is none that we know."""
+    head = _peek(raw)
     if (proven := by_bytes(raw)) is not None:
         return proven.name
-    head = _peek(raw)
     if head is None:
         return UNKNOWN.name
     claim = by_name(declared)

@@ -72,14 +72,10 @@ class Fetcher(Generic[K]):
         self._busy: dict[Any, tuple[Transfer, FetchJob[K]]] = {}
         self._free: list[Transfer] = []
         self._ready: list[tuple[K, Visit]] = []
+        self.in_flight = 0  # visits that were submitted and not yet handed back
         self._disk_full: DiskFull | None = None
         self._woken = False
         self._closed = False
-
-    @property
-    def in_flight(self) -> int:
-        """How many visits were submitted and not yet handed back."""
-        return len(self._busy) + len(self._ready) + self._resolver.waiting
 
     def submit(
         self,
@@ -107,6 +103,7 @@ class Fetcher(Generic[K]):
             max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
             cut_at=cut_at,
         )
+        self.in_flight += 1
         self._start(job, url)
 
     def poll(self, timeout: float) -> list[tuple[K, Visit]]:
@@ -129,6 +126,7 @@ class Fetcher(Generic[K]):
             if self._ready or self._woken or monotonic() >= end:
                 self._woken = False
                 ready, self._ready = self._ready, []
+                self.in_flight -= len(ready)
                 return ready
 
     def wakeup(self) -> None:
@@ -153,6 +151,7 @@ class Fetcher(Generic[K]):
                 continue
             keys.append(key)
             _close_body(visit)
+        self.in_flight -= len(keys)
         return keys
 
     def close(self) -> None:
@@ -254,6 +253,7 @@ class Fetcher(Generic[K]):
         except DiskFull as error:
             self._release(transfer)
             self._disk_full = error
+            self.in_flight -= 1
             return
         self._release(transfer)
         assert job.target is not None

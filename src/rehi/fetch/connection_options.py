@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rehi.errors import SettingsError
@@ -28,7 +27,8 @@ class ConnectionOptions:
     """How the connections to one host are made, and which headers are added to its requests."""
 
     proxy: Proxy | None = None
-    headers: Headers = field(default=(), repr=False)
+    headers: Headers = field(default=(), repr=False)  # in the place of common ones of the same name, or after them
+    withheld: Headers = ()  # the same without their values, for the archive
     verify_tls: bool = True
     concurrent: bool = False  # whether several requests may go to the host at the same time
 
@@ -42,15 +42,6 @@ class ConnectionOptions:
         """Passwords and header values, which no message may repeat."""
         of_proxy = (self.proxy.user, self.proxy.password) if self.proxy is not None else ()
         return tuple(secret for secret in (*of_proxy, *(value for _, value in self.headers)) if secret)
-
-    def with_headers(self, common: Headers) -> Headers:
-        """Return the headers of a request: the common ones, replaced or followed by those for this host."""
-        return _merged(common, self.headers) if self.headers else common
-
-    def with_headers_withheld(self, common: Headers) -> Headers:
-        """Return the same headers for the archive: the values of those for this host are withheld."""
-        withheld = tuple((name, WITHHELD) for name, _ in self.headers)
-        return _merged(common, withheld) if withheld else common
 
 
 DEFAULT_OPTIONS = ConnectionOptions()
@@ -70,9 +61,11 @@ class ConnectionOptionsByHost:
 
 
 def _options(host: HostSettings) -> ConnectionOptions:
+    headers = tuple(_header(name, value, match=host.match) for name, value in host.headers.items())
     return ConnectionOptions(
         proxy=parse_proxy(host.proxy, match=host.match) if host.proxy else None,
-        headers=tuple(_header(name, value, match=host.match) for name, value in host.headers.items()),
+        headers=headers,
+        withheld=tuple((name, WITHHELD) for name, _ in headers),
         verify_tls=host.verify_tls,
         concurrent=host.connections > 1,
     )
@@ -91,7 +84,7 @@ def _header(name: str, value: str, *, match: str) -> tuple[str, str]:
     return name, value
 
 
-def _merged(common: Headers, special: Iterable[tuple[str, str]]) -> Headers:
-    special = tuple(special)
+def merge_headers(common: Headers, special: Headers) -> Headers:
+    """Return the headers of a request: the common ones, replaced or followed by those for its host."""
     replaced = {name.lower() for name, _ in special}
     return (*(header for header in common if header[0].lower() not in replaced), *special)

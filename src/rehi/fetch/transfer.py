@@ -13,7 +13,7 @@ import pycurl
 
 from rehi.errors import ConnectFailed, DiskFull, FetchError, RehiError, TooLarge, Truncated
 from rehi.fetch.checksum import CHECKSUM_HEADERS
-from rehi.fetch.connection_options import DEFAULT_OPTIONS, ConnectionOptions
+from rehi.fetch.connection_options import DEFAULT_OPTIONS, ConnectionOptions, merge_headers
 from rehi.fetch.failure import Failure, translate
 from rehi.fetch.guard import Guard
 from rehi.fetch.handle import new_handle, set_options
@@ -79,7 +79,9 @@ class Transfer:
         self._error: RehiError | None = None
         self._denied = ""
         self._opened = False
-        headers = request.options.with_headers(request.headers)
+        headers = request.headers
+        if request.options.headers:
+            headers = merge_headers(headers, request.options.headers)
         self.curl.setopt(pycurl.URL, request.target.url)
         self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
         self.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(request.timeout * 1000)))
@@ -144,12 +146,12 @@ class Transfer:
         if self._body is None:
             self._body = IncomingBody(content_encoding="", max_bytes=request.max_bytes, spool=self._spool)
         stream, size, digest = self._body.finish()
-        self._body = None
+        self._body, withheld = None, request.options.withheld
         return Answer(
             status=head.status,
             reason=head.reason,
             http_version=head.http_version,
-            request_headers=request.options.with_headers_withheld(request.headers),
+            request_headers=merge_headers(request.headers, withheld) if withheld else request.headers,
             headers=head.headers,
             # Behind a proxy, the address of the host is not known here.
             address="" if request.options.proxy is not None else self.curl.getinfo(pycurl.PRIMARY_IP),

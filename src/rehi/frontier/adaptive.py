@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import lru_cache
 from math import exp, sqrt
 
@@ -55,7 +56,7 @@ def plan_adaptive(
     *,
     at: float,
     changed: bool | None,
-    last_modified: str,
+    last_modified: datetime | None,
     promised: float,
     history: bytes,
     host_history: bytes,

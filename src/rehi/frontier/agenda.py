@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -57,23 +57,20 @@ class _HeldHost:
 class Agenda:
     """The leased hosts of a worker. Each gets one request at a time, or as many as allowed, and rests after each answer."""
 
-    _hosts: dict[int, _HeldHost] = field(default_factory=dict)
+    hosts: dict[int, _HeldHost] = field(default_factory=dict)
     _queue: list[tuple[datetime, int, _HeldHost]] = field(default_factory=list)  # (not before, tie-breaker, host)
     _ties: Iterator[int] = field(default_factory=count)
-    _released: list[HostRelease] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self._hosts)
+    released: list[HostRelease] = field(default_factory=list)  # leases to be given back; whoever has done so clears it
 
     @property
     def leases(self) -> list[HostLease]:
         """The leases of all hosts on the agenda."""
-        return [host.lease for host in self._hosts.values()]
+        return [host.lease for host in self.hosts.values()]
 
     @property
     def tasks(self) -> int:
         """How many pages are still to be visited under these leases."""
-        return sum(len(host.tasks) for host in self._hosts.values())
+        return sum(len(host.tasks) for host in self.hosts.values())
 
     def add(self, lease: HostLease, politeness: Politeness, *, first: Sequence[Purpose], now: datetime) -> None:
         """Add a leased host; the requests for ``first`` are made to it before any page."""
@@ -81,7 +78,7 @@ class Agenda:
             lease, politeness, politeness.pace, lease.until, politeness.hours.closes_at(now) if politeness.hours else None,
             deque(first), deque(lease.tasks), address=lease.address,
         )  # fmt: skip
-        self._hosts[lease.host_id] = host
+        self.hosts[lease.host_id] = host
         if politeness.left_alone:
             self._release(host, ready_at=now + timedelta(days=1), why=f"left alone {politeness.left_alone}")
         elif politeness.hours is not None and host.closes_at is None:
@@ -95,10 +92,10 @@ class Agenda:
         while self._queue and self._queue[0][0] <= now and len(requests) < limit:
             host = heapq.heappop(self._queue)[2]
             host.queued -= 1
-            if self._hosts.get(host.lease.host_id) is not host:
+            if self.hosts.get(host.lease.host_id) is not host:
                 continue  # given back in the meantime
             if now >= host.until:  # somebody else may hold it by now
-                del self._hosts[host.lease.host_id]
+                del self.hosts[host.lease.host_id]
             elif host.closes_at is not None and now >= host.closes_at:
                 if not host.under_way:
                     self._close(host, now)
@@ -128,23 +125,21 @@ class Agenda:
         if (host := self._held(lease)) is not None:
             host.before_pages.append(purpose)
 
-    def pace_of(self, lease: HostLease) -> Pace | None:
-        """Return the pace of a leased host; None if it is not on the agenda."""
+    def change_pace(self, lease: HostLease, change: Callable[[Pace], Pace]) -> Pace | None:
+        """Visit a host at another pace from now on, and return that; None if it is not on the agenda."""
         host = self._held(lease)
-        return host.pace if host else None
-
-    def set_pace(self, lease: HostLease, pace: Pace) -> None:
-        """Visit a host at another pace from now on."""
-        if (host := self._held(lease)) is not None:
-            host.pace = pace
+        if host is None:
+            return None
+        host.pace = change(host.pace)
+        return host.pace
 
     def change_politeness(self, host_id: int, politeness: Politeness, *, now: datetime) -> None:
         """Treat a host by other rules from now on, as when an operator has given an order."""
-        host = self._hosts.get(host_id)
+        host = self.hosts.get(host_id)
         if host is None:
             return
         if politeness.left_alone:
-            del self._hosts[host_id]  # the lease ended with the order
+            del self.hosts[host_id]  # the lease ended with the order
             return
         host.politeness = politeness
         host.pace = replace(politeness.pace, asked=host.pace.asked, strain=host.pace.strain)
@@ -160,7 +155,7 @@ class Agenda:
             return True
         host.address = address
         host.pace_group = address if shared else ""
-        if shared and any(other.pace_group == address for other in self._hosts.values() if other is not host):
+        if shared and any(other.pace_group == address for other in self.hosts.values() if other is not host):
             pause = timedelta(seconds=max(host.pace.usual, _SHARED_PAUSE))
             self._release(host, ready_at=now + pause, why=f"another host at {address} is being visited")
             return False
@@ -174,25 +169,15 @@ class Agenda:
     def renewed(self, until: datetime, *, lost: Collection[int]) -> None:
         """Note that the leases hold until then, but for those that were lost."""
         for host_id in lost:
-            self._hosts.pop(host_id, None)
-        for host in self._hosts.values():
+            self.hosts.pop(host_id, None)
+        for host in self.hosts.values():
             host.until = until
 
     def give_back(self, *, now: datetime) -> None:
         """Give all hosts back; those with a request under way rest as if they had answered."""
-        for host in list(self._hosts.values()):
+        for host in list(self.hosts.values()):
             rested = now + timedelta(seconds=host.pace.usual) if host.under_way else now
             self._release(host, ready_at=max(rested, host.rested_at or now))
-
-    @property
-    def releases(self) -> Sequence[HostRelease]:
-        """The leases that are to be given back."""
-        return self._released
-
-    def take_releases(self) -> list[HostRelease]:
-        """Return the leases that are to be given back to the catalogue, once."""
-        released, self._released = self._released, []
-        return released
 
     @property
     def next_at(self) -> datetime | None:
@@ -200,7 +185,7 @@ class Agenda:
         return self._queue[0][0] if self._queue else None
 
     def _held(self, lease: HostLease) -> _HeldHost | None:
-        host = self._hosts.get(lease.host_id)
+        host = self.hosts.get(lease.host_id)
         return host if host is not None and host.lease.token == lease.token else None
 
     def _enqueue(self, host: _HeldHost, at: datetime) -> None:
@@ -217,8 +202,8 @@ class Agenda:
 
     def _release(self, host: _HeldHost, *, ready_at: datetime, why: str = "", failed: bool = False) -> None:
         lease = host.lease
-        del self._hosts[lease.host_id]
-        self._released.append(
+        del self.hosts[lease.host_id]
+        self.released.append(
             HostRelease(
                 host_id=lease.host_id,
                 token=lease.token,

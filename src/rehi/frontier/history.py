@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from datetime import datetime
 
-from rehi.model.http import parse_http_date
 from rehi.model.moment import WEB_BEGAN
 
 EXPERTS = 3
@@ -230,9 +230,8 @@ def _after_the_rush(clock: Clock, at: float, wait: float, freshness: float) -> f
     return best_at - at
 
 
-def believe(header: str, *, at: float, since: float | None, changed: bool | None) -> float | None:
+def believe(date: datetime | None, *, at: float, since: float | None, changed: bool | None) -> float | None:
     """When the page changed, if that agrees with what we saw: since the last visit if it changed, before it if not."""
-    date = parse_http_date(header) if header else None
     if date is None:
         return None
     moment = date.timestamp()

@@ -24,7 +24,7 @@ class Sighting:
     url: str
     at: datetime
     changed: bool | None  # None: the first version, so nothing is known
-    last_modified: str = ""  # as the server sent it; it may be garbage or lie
+    last_modified: datetime | None = None  # as the server tells; it may lie
     promised: float = 0.0  # seconds between changes as the source says; 0 if it doesn't
 
 
@@ -80,21 +80,24 @@ def plan_visit(
 def plan_soonest(
     sighting: Sighting,
     *,
-    policies: Sequence[str],
-    history: bytes,
-    host_history: bytes,
-    weight: float,
+    policies: Sequence[str] = (),
+    history: bytes = b"",
+    host_history: bytes = b"",
+    weight: float = 1.0,
     price: float,
     settings: RevisitSettings,
     time_zone: tzinfo,
 ) -> Plan:
-    """When to come back to what several sources have named: as soon as the keenest of their policies asks for."""
+    """When to come back to what several sources have named: as soon as the keenest of their policies asks for.
+
+    Where there is none, or an empty one, that of the settings holds.
+    """
     plans = [
         plan_visit(
             sighting, policy=policy, history=history, host_history=host_history, weight=weight, price=price,
             settings=settings, time_zone=time_zone,
         )
-        for policy in dict.fromkeys(policies)
+        for policy in dict.fromkeys(policy or settings.policy for policy in policies or ("",))
     ]  # fmt: skip
     return min(plans, key=lambda plan: plan.next_at)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehi.graph.comparison import read_statements
-from rehi.graph.mark import describe_mark, find_gap, mark_graph, read_mark
+from rehi.graph.mark import compare_marks, describe_mark, find_gap, mark_graph, read_mark
 from rehi.graph.ontology import describe_vocabulary
 from rehi.graph.query import PreparedQuery, QueryKind, prepare_query
 from rehi.graph.results import choose_media_type, media_type_for
@@ -12,6 +12,7 @@ __all__ = [
     "PreparedQuery",
     "QueryKind",
     "choose_media_type",
+    "compare_marks",
     "describe_mark",
     "describe_vocabulary",
     "find_gap",

@@ -9,7 +9,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from rehi.errors import Busy, GraphDamaged, QueryError
 from rehi.graph import vocabulary as v
 from rehi.graph.identifiers import mint
-from rehi.model.generation import GraphMark, GraphRecord
+from rehi.model.generation import GraphCondition, GraphMark, GraphRecord
 from rehi.ports import Graph, ReplaceGraph
 
 GENERATION = NamedNode(v.REHI + "generation")
@@ -29,6 +29,26 @@ def describe_mark(base: str, mark: GraphMark) -> ReplaceGraph:
     return ReplaceGraph(
         graph, (Triple(graph, GENERATION, Literal(mark.generation)), Triple(graph, BATCH, batch))
     )  # fmt: skip
+
+
+def compare_marks(record: GraphRecord, mark: GraphMark | None, *, size: int, shared: bool) -> GraphCondition:
+    """Return what the graph with this mark and so many statements is to the catalogue.
+
+    Each batch is written to the graph first, so that the graph may be one batch ahead, and never behind. Where several
+    workers write to one graph, only its generation tells something.
+    """
+    known = record.mark
+    if known is None:
+        if mark is not None and mark.batch:
+            return GraphCondition.OTHER
+        return GraphCondition.WHOLE if size >= record.statements else GraphCondition.MISSING
+    if mark is None:
+        return GraphCondition.MISSING
+    if mark.generation != known.generation:
+        return GraphCondition.OTHER
+    if shared or known.batch <= mark.batch <= known.batch + 1:
+        return GraphCondition.WHOLE
+    return GraphCondition.OLDER if mark.batch < known.batch else GraphCondition.OTHER
 
 
 def find_gap(record: GraphRecord, graph: Graph, base: str) -> str:

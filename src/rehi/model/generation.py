@@ -13,10 +13,6 @@ class GraphMark:
     generation: str  # drawn by lot when a graph is begun
     batch: int  # how many batches were written to it
 
-    def next(self) -> GraphMark:
-        """Return the mark of the batch after this one."""
-        return GraphMark(generation=self.generation, batch=self.batch + 1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphRecord:
@@ -35,23 +31,3 @@ class GraphCondition(StrEnum):
     MISSING = "missing"  # it is not there, or was begun as an empty one
     OLDER = "older"  # it lacks batches that were written
     OTHER = "other"  # it is another catalogue's, or from before this catalogue was made or brought back
-
-
-def compare_marks(record: GraphRecord, mark: GraphMark | None, *, size: int, shared: bool) -> GraphCondition:
-    """Return what the graph with this mark and so many statements is to the catalogue.
-
-    Each batch is written to the graph first, so that the graph may be one batch ahead, and never behind. Where several
-    workers write to one graph, only its generation tells something.
-    """
-    known = record.mark
-    if known is None:
-        if mark is not None and mark.batch:
-            return GraphCondition.OTHER
-        return GraphCondition.WHOLE if size >= record.statements else GraphCondition.MISSING
-    if mark is None:
-        return GraphCondition.MISSING
-    if mark.generation != known.generation:
-        return GraphCondition.OTHER
-    if shared or known.batch <= mark.batch <= known.batch + 1:
-        return GraphCondition.WHOLE
-    return GraphCondition.OLDER if mark.batch < known.batch else GraphCondition.OTHER

@@ -108,13 +108,14 @@ def enter_file(
         if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")
         kind = WARC_IN_PLACE
-    return house.catalogue.add_source(
+    now, worker, catalogue = utc_now(), house.worker, house.catalogue
+    return catalogue.add_source(
         kind=kind,
         name=_fresh(house, name) if again else name,
         location=str(path.resolve()),
         size=path.stat().st_size,
-        worker=house.worker,
-        now=utc_now(),
+        worker=worker,
+        now=now,
     )
 
 
@@ -160,10 +161,11 @@ def read_in(
     if source.state is SourceState.DONE:
         return source
     with discovery.lock():
-        claims = discovery.claim([source_id])
-        if not claims:
+        claimed = discovery.claim([source_id])
+        if claimed is None:
             raise DataFolderBusy(f"another worker reads {source.name}")
-        discovery.read(claims[0], report=lambda _, share: on_progress(share), cancelled=cancelled)
+        for _ in discovery.read(claimed, report=lambda _, share: on_progress(share), cancelled=cancelled):
+            pass
     return catalogue.source(source_id)
 
 

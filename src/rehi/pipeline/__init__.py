@@ -11,7 +11,7 @@ is away is done again when that is back.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter, sleep
@@ -27,7 +27,7 @@ from rehi.pipeline.graph_writer import GraphWriter
 from rehi.pipeline.links import Links
 from rehi.pipeline.outages import Outages
 from rehi.pipeline.readings import Readings
-from rehi.pipeline.reports import Presence, Rounds
+from rehi.pipeline.reports import Rounds
 from rehi.pipeline.rooms import Progress, Rooms, Step
 from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
@@ -55,11 +55,13 @@ class Harvest:
         self._graph = GraphWriter(rooms)
         self._descriptions = Descriptions(rooms, self.progress, self._graph)
         self._sealing = Sealing(rooms)
-        self._presence = Presence(rooms)
         probes: dict[str, Callable[[], object]] = {
             CatalogueAway.code: self._give_back_unknown,
             GraphAway.code: self._graph.reach,
         }
+        self._forget_leases = partial(
+            rooms.catalogue.forget_leases, worker=rooms.worker, rest=rooms.settings.fetch.delay
+        )
         self._outages = Outages(rooms.clock, self.progress, probes)
         self._clock_watch = ClockWatch(rooms, self._outages.unsaid.append)
         room_steps = (self._discoveries, self._visits, self._readings, self._links, self._descriptions)
@@ -75,7 +77,6 @@ class Harvest:
             (self._links.follow, (self._visits, self._links, self._descriptions)),
             (self._sealing.seal, ()),
             *([(self._descriptions.describe, ())] if self._writes_graph else []),
-            (self._presence.sign, ()),
         )
 
     def run(
@@ -97,7 +98,7 @@ class Harvest:
         outages.persist(partial(self._rounds.begin, kind), stopped=stopped)
         finished = False
         try:
-            while not stopped() and not (self.clock_jumped and not until_idle):
+            while not stopped() and not (self._clock_watch.jumped and not until_idle):
                 self._turn()
                 on_turn(self.progress)
                 idle = self.settled and self._visits.is_dry
@@ -121,11 +122,11 @@ class Harvest:
                         self._descriptions.stir()
                 sleep(CATCH_UP_SECONDS)
         finally:
-            self._forget_leases()
+            self._forget_leases(now=self._rooms.clock())
             self._sealing.leave()
             if self._writes_graph:
-                self._graph.publish()
-            self._presence.leave()
+                self._graph.settle(unpublished=True)
+            self._rounds.leave()
 
     def _turn(self) -> None:
         """Take every step once, but for those whose engine is away."""
@@ -160,10 +161,10 @@ class Harvest:
         old = [ProblemKey(Stage.SERVICE, code, code) for code in _AWAY]
         rooms.catalogue.note([], solved=[*old, ProblemKey(Stage.SERVICE, "clock", CLOCK_JUMPED)])
         self._clock_watch.begin()
-        self._forget_leases()
+        self._forget_leases(now=rooms.clock())
         ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}
+        rooms.discovery.take_up(rooms.catalogue.sources())
         self._visits.recover(ends)
-        rooms.discovery.take_up()
         rooms.derived.forget_tail(lambda file: ends.get(file, 0))
         if self._writes_graph:
             self._graph.begin()
@@ -185,7 +186,7 @@ class Harvest:
         """Give back what a catalogue has handed out and could not say any more: a write, which shows that it is back."""
         in_hand = (self._discoveries, self._readings, self._descriptions)
         claims = {row for room in in_hand for row in room.claim_ids}
-        self._forget_leases(tokens=self._visits.tokens, claims=claims)
+        self._forget_leases(now=self._rooms.clock(), tokens=self._visits.tokens, claims=claims)
 
     def _leave(self, *, finished: bool) -> None:
         """Give everything back. Without a catalogue that is left to the next start, and nobody waits for it."""
@@ -195,14 +196,9 @@ class Harvest:
             return
         self._visits.leave()
         self._rounds.end(finished=finished)
-        self._forget_leases()
+        self._forget_leases(now=self._rooms.clock())
         self._sealing.leave()
         if self._writes_graph:
             with suppress(GraphAway):
-                self._graph.publish()
-        self._presence.leave()
-
-    def _forget_leases(self, *, tokens: Collection[str] = (), claims: Collection[int] = ()) -> None:
-        rooms = self._rooms
-        rest = rooms.settings.fetch.delay
-        rooms.catalogue.forget_leases(worker=rooms.worker, rest=rest, now=rooms.clock(), tokens=tokens, claims=claims)
+                self._graph.settle(unpublished=True)
+        self._rounds.leave()

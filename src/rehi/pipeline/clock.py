@@ -27,11 +27,11 @@ class SharedClock:
         steady: Callable[[], float] = steady_now,
     ) -> None:
         self._wall, self._steady = wall, steady
+        self._look_at = self._began_at = steady()
         before, theirs, after = wall(), ask(), wall()
         ahead = theirs - (before + (after - before) / 2)
         self._ahead = timedelta() if abs(ahead) < _SAME_TIME else ahead
-        self._began, self._began_at = wall() + self._ahead, steady()
-        self._look_at = self._began_at
+        self._began = before + self._ahead
 
     def __call__(self) -> datetime:
         """Return the time."""

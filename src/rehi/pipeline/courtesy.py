@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from rehi.errors import ConnectFailed, DnsFailed, TimedOut, TlsFailed
 from rehi.fetch import RobotRules, read_robots, retry_after, robots_url
-from rehi.frontier import Agenda, Purpose, wait_after_failures
+from rehi.frontier import Agenda, Pace, Purpose, wait_after_failures
 from rehi.model.host import Probe
 from rehi.model.http import OVERLOADED
 from rehi.model.problem import Problem, ProblemKey, Stage
@@ -33,8 +34,8 @@ class Courtesy:
     rules: dict[int, RobotRules] = field(default_factory=dict)
     probes: dict[int, Probe] = field(default_factory=dict)
     _troubles: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # in a row
-    _notes: list[Problem] = field(default_factory=list)
-    _settled: set[str] = field(default_factory=set)  # robots.txt of which a note holds no longer, if there is one
+    notes: list[Problem] = field(default_factory=list)  # for the operator, who has not been told yet
+    settled: set[ProblemKey] = field(default_factory=set)  # notes that hold no longer, if there were any
 
     def needs_first(self, lease: HostLease, now: datetime) -> list[Purpose]:
         """What must be asked of a host before any page."""
@@ -54,51 +55,36 @@ class Courtesy:
         """Take a host's robots.txt to heart, as a visit brought it."""
         robots = read_robots(visit, now, before=lease.robots)
         rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
-        asked, granted = self.obey(lease)
+        asked, most = rules.crawl_delay or 0.0, self.fetch.max_delay
+        pace = self.agenda.change_pace(lease, partial(Pace.asking, seconds=min(asked, most)))
+        granted = max(most, pace.own) if pace else most
         if not rules.deferred and asked > granted:
-            self._notes.append(_complaint(lease, asked, granted, now))
+            self.notes.append(_complaint(lease, asked, granted, now))
         elif not rules.deferred:
-            self._settled.add(robots_url(lease.origin))
+            self.settled.add(ProblemKey(Stage.FETCH, robots_url(lease.origin), CAPPED))
         return robots, rules
 
-    def obey(self, lease: HostLease) -> tuple[float, float]:
-        """Visit a host as slowly as it asks for, up to the cap, which may have been raised.
-
-        Return the pause that it asks for, and the longest that it gets.
-        """
-        pace, asked = self.agenda.pace_of(lease), self.rules[lease.host_id].crawl_delay or 0.0
-        granted = max(self.fetch.max_delay, pace.own if pace else 0.0)
-        if pace is not None:
-            self.agenda.set_pace(lease, pace.asking(min(asked, self.fetch.max_delay)))
-            if 0.0 < asked <= granted:
-                self._settled.add(robots_url(lease.origin))
-        return asked, granted
-
-    @property
-    def notes(self) -> tuple[list[Problem], list[ProblemKey]]:
-        """Notes for the operator, and those that hold no longer, if there were any."""
-        return self._notes, [ProblemKey(Stage.FETCH, subject, CAPPED) for subject in self._settled]
-
-    def forget_notes(self) -> None:
-        """The notes are on the problems list."""
-        self._notes, self._settled = [], set()
+    def obey_known(self, lease: HostLease) -> None:
+        """Visit a host as slowly as the rules that are known of it ask for, up to the cap, which may have been raised."""
+        asked, most = self.rules[lease.host_id].crawl_delay or 0.0, self.fetch.max_delay
+        pace = self.agenda.change_pace(lease, partial(Pace.asking, seconds=min(asked, most)))
+        if pace is not None and 0.0 < asked <= max(most, pace.own):
+            self.settled.add(ProblemKey(Stage.FETCH, robots_url(lease.origin), CAPPED))
 
     def react(self, lease: HostLease, visit: Visit, now: datetime) -> None:
         """Slow down, put the host off or relax, as its answer asks for."""
         error, status = visit.error, visit.answer.status if visit.answer else 0
-        pace = self.agenda.pace_of(lease)
-        if pace is None:
-            return
         if isinstance(error, HOST_FAILURES):
             self.put_off(lease, str(error), now)
             return
         if not isinstance(error, TimedOut) and status not in AILING:
             self._troubles.pop(lease.host_id, None)
             if error is None:
-                self.agenda.set_pace(lease, pace.relax())
+                self.agenda.change_pace(lease, Pace.relax)
             return
-        pace = pace.tighten()
-        self.agenda.set_pace(lease, pace)
+        pace = self.agenda.change_pace(lease, Pace.tighten)
+        if pace is None:
+            return
         self._troubles[lease.host_id] += 1
         wait = retry_after(visit.answer, now=now) if visit.answer else None
         if wait is not None:

@@ -11,10 +11,9 @@ from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.model.visit import Headers
 from rehi.pipeline.foreign import ForeignVisit, Skipped, read_visit
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES
-from rehi.sources import Discovered, Fetch, Recognition, SourceSample
-from rehi.sources.kind import NOT_AT_ALL
+from rehi.sources import Discovered, Fetch
 from rehi.sources.lines import read_cursor
-from rehi.sources.recognition import recognise_archive
+from rehi.sources.recognition import recognise_archive, recognise_nothing
 
 _ANSWERS = frozenset({"response", "resource", "revisit"})
 _KINDS = frozenset({"request", "metadata", "warcinfo", "conversion", "continuation", "arc_header"})
@@ -25,15 +24,8 @@ _RECORDS = 50 * BATCH  # of a batch at most, whatever they are
 class ForeignCrawl:
     """The kind of source that is a crawl made elsewhere, in WARC or ARC; its cursor is the place of the next record."""
 
-    unit = "records"
-
-    def __init__(self, title: str, *, in_place: bool) -> None:
-        self.title = title
-        self.in_place = in_place  # its records stay where they are, as far as they can
-
-    def recognise(self, sample: SourceSample) -> Recognition:
-        """Return how sure it is that this is a web archive; one is left in place only by those who ask for it."""
-        return NOT_AT_ALL if self.in_place else recognise_archive(sample)
+    title, unit = "crawl made elsewhere", "records"
+    recognise = staticmethod(recognise_archive)
 
     def discover(self, source: Source, cursor: bytes, fetch: Fetch) -> Iterator[Discovered]:
         """Yield an entry for each record after the cursor; a request and its answer are in one batch."""
@@ -48,8 +40,14 @@ class ForeignCrawl:
                 file.close()
 
 
-KIND = ForeignCrawl("crawl made elsewhere", in_place=False)
-IN_PLACE = ForeignCrawl("crawl made elsewhere, left in place", in_place=True)
+class CrawlInPlace(ForeignCrawl):
+    """A crawl whose records stay where they are, as far as they can. It is one only for those who ask for it."""
+
+    title = "crawl made elsewhere, left in place"
+    recognise = staticmethod(recognise_nothing)
+
+
+KIND, IN_PLACE = ForeignCrawl(), CrawlInPlace()
 
 
 def _read(file: ForeignFile, batch: _RecordBatch, start: int) -> Iterator[Discovered]:

@@ -63,12 +63,10 @@ class Descriptions(Step):
         if claims:
             self._write(claims)
             self._claims, self._unpublished = (), True
-        if self._unpublished and (not claims or (now - self._published_at).total_seconds() > PUBLISH_SECONDS):
-            self._graph.publish()
+        late = self._unpublished and (now - self._published_at).total_seconds() > PUBLISH_SECONDS
+        if late or not claims:
+            self._graph.settle(unpublished=self._unpublished)
             self._unpublished, self._published_at = bool(claims), now
-            self._graph.settle()
-        elif not claims:
-            self._graph.settle()
         return False
 
     def _write(self, claims: Sequence[Claim]) -> None:

@@ -14,6 +14,7 @@ from time import monotonic
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import Source
 from rehi.model.work import Claim
+from rehi.pipeline.discovery import ClaimedSource
 from rehi.pipeline.rooms import DRY_SECONDS, Progress, Rooms, Step
 
 AT_ONCE = 8  # sources that take turns: a batch takes half a second, so that each gets on every few seconds
@@ -83,16 +84,16 @@ class Discoveries(Step):
                 stack.enter_context(discovery.lock())
             except DataFolderBusy:  # another process of this worker reads one
                 return False
-            claims = discovery.claim()
-            if not claims:
+            claimed = discovery.claim()
+            if claimed is None:
                 return False
-            self._add(claims[0])
+            self._add(claimed)
             self._reading = self._thread.submit(self._read, stack.pop_all())
         return True
 
-    def _add(self, claim: Claim) -> None:
-        turns = self._rooms.discovery.read_in_turns(claim, report=self._report, cancelled=self._stopped.is_set)
-        self._open.append(_OpenSource(claim, turns))
+    def _add(self, claimed: ClaimedSource) -> None:
+        turns = self._rooms.discovery.read(claimed, report=self._report, cancelled=self._stopped.is_set)
+        self._open.append(_OpenSource(claimed.claim, turns))
 
     def _read(self, lock: ExitStack) -> None:
         """Let the sources take turns until all have been read; those that wait, or come meanwhile, join them."""
@@ -107,10 +108,10 @@ class Discoveries(Step):
     def _join(self) -> None:
         """Open the sources that wait, as many as may take turns."""
         while len(self._open) < AT_ONCE and not self._stopped.is_set():
-            claims = self._rooms.discovery.claim(retake=False)
-            if not claims or claims[0].subject in {source.claim.subject for source in self._open}:
+            claimed = self._rooms.discovery.claim(retake=False)
+            if claimed is None or claimed.source.id in {source.claim.subject for source in self._open}:
                 return
-            self._add(claims[0])
+            self._add(claimed)
 
     def _take_turn(self, source: _OpenSource) -> None:
         try:

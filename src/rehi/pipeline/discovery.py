@@ -6,23 +6,19 @@ That goes on beside the visits. A file is opened where it lies, and what lies at
 from __future__ import annotations
 
 import logging
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from rehi.archive import Archive
 from rehi.builtin import load, load_all
-from rehi.errors import NotFound, RehiError, SettingsError, SourceError
+from rehi.errors import RehiError, SettingsError, SourceError
 from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.captured import CapturedVisit
-from rehi.model.listing import DocumentRow
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.source import UNRECOGNISED, Source, SourceState
-from rehi.model.visit import Outcome
 from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
@@ -30,21 +26,25 @@ from rehi.pipeline.judgement import Judge
 from rehi.pipeline.rooms import LEASE_SECONDS
 from rehi.ports import Catalogue
 from rehi.settings import Settings
-from rehi.sources import Awaited, Fetched, SourceKind, is_visitable, normalise, recognise, sample_file
+from rehi.sources import Awaited, SourceKind, recognise, sample_file
 from rehi.sources.intake import take_in
-from rehi.sources.lines import open_file
 from rehi.sources.recognition import PAGE
+from rehi.sources.source_fetch import SourceFetch
 
 DISCOVER = "discover"  # the kind of work in the outbox whose subjects are sources
 ADVICE = "What came before is kept. Mend the file and add it again."
-_HOPS = 50  # redirects that are followed; each was judged when it was visited
-_NEXT = timedelta(microseconds=1)  # after a visit, any later one counts
-_FOR_GOOD = (Outcome.FORBIDDEN, Outcome.GONE)
-_TRY_AGAIN = frozenset({0, 408, 425, 429})  # and all of 500 and above
 
 _log = logging.getLogger(__name__)
 
 Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedSource:
+    """A source that this worker reads, and the row of the outbox that says so."""
+
+    claim: Claim
+    source: Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +61,12 @@ class Discovery:
     importing: Callable[[], AbstractContextManager[Archive]]  # for appending what others have captured
     adopt: Callable[[Path], str]  # makes a file known to the archive where it is, and returns its name there
 
-    def claim(self, source_ids: Sequence[int] | None = None, *, retake: bool = True) -> Sequence[Claim]:
-        """Claim a source that is to be read, any or one of these; whoever calls holds the lock.
+    def claim(self, source_ids: Sequence[int] | None = None, *, retake: bool = True) -> ClaimedSource | None:
+        """Claim a source that is to be read, any or one of these; None if none waits. Whoever calls holds the lock.
 
         So a claim of this worker's own is one of a process that was killed, unless it reads another source already.
         """
-        return self.catalogue.claim(
+        claims = self.catalogue.claim(
             (DISCOVER,),
             worker=self.worker,
             limit=1,
@@ -75,10 +75,11 @@ class Discovery:
             subjects=source_ids,
             retake=retake,
         )
+        return ClaimedSource(claims[0], self.catalogue.source(claims[0].subject)) if claims else None
 
-    def take_up(self) -> None:
+    def take_up(self, sources: Iterable[Source]) -> None:
         """Go on with files that an older version was reading, if they lie here: it did not know on whose machine they are."""
-        for source in self.catalogue.sources():
+        for source in sources:
             if source.state is not SourceState.READING or source.worker or not source.is_local:
                 continue
             if Path(source.location).exists():
@@ -86,14 +87,12 @@ class Discovery:
             else:
                 _log.warning("%s is left to a worker on whose machine %s lies", source.name, source.location)
 
-    def read(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> None:
-        """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further."""
-        for _ in self.read_in_turns(claim, report=report, cancelled=cancelled):
-            pass
+    def read(self, claimed: ClaimedSource, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further.
 
-    def read_in_turns(self, claim: Claim, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
-        """Read a source, and yield after each batch, so that others can have their turn; it stays open meanwhile."""
-        source = self.catalogue.source(claim.subject)
+        It is yielded after each batch, so that others can have their turn; the source stays open meanwhile.
+        """
+        claim, source = claimed.claim, claimed.source
         if source.state is SourceState.DONE:
             self.catalogue.finish([claim])
             return
@@ -207,67 +206,3 @@ def _recover(discovery: Discovery, archive: Archive, source: Source) -> None:
     visited = [replace(seen, next_at=None, source_id=source.id) for seen in judge.recover(ends, now=now)]
     if visited:
         catalogue.record(visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
-
-
-@dataclass(slots=True)
-class SourceFetch:
-    """How the discovery of one source gets at bytes."""
-
-    source: Source
-    catalogue: Catalogue
-    archive: Archive
-    clock: Callable[[], datetime]
-    spool: Path
-    max_bytes: int
-
-    @contextmanager
-    def __call__(self, place: str) -> Iterator[Fetched]:
-        """Open what lies at a path or a URL; Awaited if it must be visited first, SourceError if it can't be had."""
-        if "://" not in place:
-            path = Path(place)
-            with open_file(path):
-                yield Fetched(path, path.stat().st_size)
-            return
-        url = normalise(place)
-        if url is None or not is_visitable(url):
-            raise SourceError(f"{place} is not a URL that can be visited")
-        with NamedTemporaryFile(dir=self.spool, prefix="source-") as file:
-            media_type = self._copy(self._find(url), Path(file.name))
-            yield Fetched(Path(file.name), Path(file.name).stat().st_size, media_type)
-
-    def _find(self, url: str) -> DocumentRow:
-        """Return what is at the end of the redirects from a URL, if all of them were visited since the source was started."""
-        began_at = self.source.began_at or self.source.added_at
-        for _ in range(_HOPS):
-            try:
-                row = self.catalogue.document(url)
-            except NotFound:
-                raise Awaited(url, since=began_at) from None
-            if row.visited_at is None or row.visited_at < began_at:
-                raise Awaited(url, since=began_at)
-            if row.state != Outcome.REDIRECT:
-                self._check(row, row.visited_at)
-                return row
-            url = row.redirect_to
-        raise SourceError(f"{self.source.location} can't be had: its redirects do not end")
-
-    def _check(self, row: DocumentRow, visited_at: datetime) -> None:
-        if row.state in _FOR_GOOD:
-            forbidden = "it may not be visited; add a copy of it as a file, or ask the site and change [fetch]"
-            why = forbidden if row.state == Outcome.FORBIDDEN else "it is gone; add the address where it lies now"
-            raise SourceError(f"{row.url} can't be had: {why}")
-        if row.state == Outcome.FAILED:
-            if row.status in _TRY_AGAIN or row.status >= 500:
-                raise Awaited(row.url, since=visited_at + _NEXT, at_once=False)
-            raise SourceError(f"{row.url} can't be had: the server answered {row.status}")
-
-    def _copy(self, row: DocumentRow, path: Path) -> str:
-        """Copy the newest version of a resource to a file, and return its declared type."""
-        version = max(self.catalogue.versions(row.url), key=lambda one: (one.taken_at, one.number))
-        if version.dropped:
-            raise SourceError(f"{row.url} can't be had: its bytes were dropped by a rule; start it again to visit it")
-        if not self.archive.holds(version.body):  # it lies with another worker, who is asked when it is visited again
-            raise Awaited(row.url, since=(row.visited_at or self.clock()) + _NEXT)
-        with self.archive.open_body(version.body) as body, path.open("wb") as file:
-            shutil.copyfileobj(body, file)
-        return version.media_type

@@ -6,10 +6,11 @@ import logging
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from rehi.errors import EngineError, GraphDamaged, GraphLost
-from rehi.graph import describe_mark, describe_vocabulary, mark_graph, read_mark
-from rehi.model.generation import GraphCondition, GraphMark, compare_marks
+from rehi.graph import compare_marks, describe_mark, describe_vocabulary, mark_graph, read_mark
+from rehi.model.generation import GraphCondition, GraphMark
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.pipeline.rooms import Rooms
 from rehi.ports import GraphChange
@@ -33,22 +34,25 @@ class GraphWriter:
 
     def begin(self) -> None:
         """See whether the graph is what the catalogue knows; what is not is said, and put into the outbox."""
-        graph, catalogue = self._rooms.graph, self._rooms.catalogue
-        record = catalogue.graph_record()
+        graph, place = self._rooms.graph, mark_graph(self._rooms.settings.base)
+        record = self._rooms.catalogue.graph_record()
         self._rewriting = bool(record.rewriting)
         try:
-            mark = read_mark(graph.read(mark_graph(self._rooms.settings.base)))
+            triples = graph.read(place)
             size = graph.size() if record.mark is None else 0
         except GraphDamaged as error:
             self._replace(error)
             return
+        mark = read_mark(triples)
         condition = compare_marks(record, mark, size=size, shared=graph.shared)
         if condition is GraphCondition.OTHER:
             self._renew(_WHY[condition])
         elif condition is not GraphCondition.WHOLE:
             self._rewrite(_WHY[condition])
         elif record.mark is None or mark is None:  # the first start with this folder, or a kill during that
-            self._found(mark)
+            self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
+            self._tell_mark()  # first, as with each batch
+            self._rooms.catalogue.begin_graph(self._mark)
         else:
             self._mark = mark
             self._tell_vocabulary()
@@ -62,31 +66,30 @@ class GraphWriter:
             self._write(changes)  # all of it: each change replaces what was there
         return self._mark
 
-    def publish(self) -> None:
-        """Let queries see what was written."""
-        try:
-            self._rooms.graph.publish()
-        except GraphDamaged as error:
-            self._replace(error)
-
     def reach(self) -> None:
         """Raise GraphAway as long as the graph can't be opened or asked; what is damaged is left to the next write."""
         with suppress(GraphDamaged):
             self._rooms.graph.read(mark_graph(self._rooms.settings.base))
 
-    def settle(self) -> None:
-        """Say that the graph is whole again, when all that had to be written again is written and published."""
+    def settle(self, *, unpublished: bool) -> None:
+        """Let queries see what was written, and say so when it was the last of a graph that had to be written again."""
         catalogue = self._rooms.catalogue
-        if not self._rewriting or catalogue.graph_record().left:
+        rewritten = self._rewriting and not catalogue.graph_record().left
+        try:
+            if unpublished or rewritten:
+                self._rooms.graph.publish()
+        except GraphDamaged as error:
+            self._replace(error)
             return
-        self.publish()
+        if not rewritten:
+            return
         catalogue.end_rewrite()
         catalogue.note([], solved=[ProblemKey(Stage.GRAPH, GRAPH, GraphLost.code)])
         self._rewriting = False
         _log.warning("the graph is whole again")
 
     def _write(self, changes: Sequence[GraphChange]) -> None:
-        mark = self._mark.next()
+        mark = replace(self._mark, batch=self._mark.batch + 1)
         self._rooms.graph.write([*changes, describe_mark(self._rooms.settings.base, mark)])
         self._mark = mark
 
@@ -112,12 +115,6 @@ class GraphWriter:
         catalogue.begin_graph(self._mark, rewrite=why)
         self._rewriting = True
         self._tell_mark()
-
-    def _found(self, mark: GraphMark | None) -> None:
-        """Begin to count, in a graph that says all that it should. The graph bears the mark first, as with each batch."""
-        self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
-        self._tell_mark()
-        self._rooms.catalogue.begin_graph(self._mark)
 
     def _tell_mark(self) -> None:
         base = self._rooms.settings.base

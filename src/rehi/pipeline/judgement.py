@@ -27,9 +27,18 @@ from rehi.errors import (
     WrongType,
 )
 from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
-from rehi.frontier import Plan, Sighting, plan_rare, plan_retry, plan_soonest
+from rehi.frontier import Sighting, plan_rare, plan_retry, plan_soonest
 from rehi.model.host import Probe
-from rehi.model.http import MISSING, NOT_MODIFIED, OVERLOADED, PARTIAL, PERMANENT_REDIRECTS, REDIRECTS
+from rehi.model.http import (
+    MISSING,
+    NOT_MODIFIED,
+    OVERLOADED,
+    PARTIAL,
+    PERMANENT_REDIRECTS,
+    REDIRECTS,
+    parse_http_date,
+)
+from rehi.model.inventory import KnownBody
 from rehi.model.problem import Problem, Stage
 from rehi.model.retention import are_references
 from rehi.model.version import Digest, RecordRef
@@ -61,13 +70,11 @@ class Judge:
     ledger: Ledger
     settings: Settings
     time_zone: tzinfo
+    price: float = 1.0  # of a visit
     histories: dict[int, bytes] = field(default_factory=dict)  # what was learned of the changes of hosts that are held
-    _price: float = 1.0
 
-    def keep(self, finished: Sequence[Finished], *, price: float, now: datetime) -> list[Visited]:
-        """Append every answer worth keeping, sync once, and say what each visit came to."""
-        self._price = price
-        known = self.ledger.find_bodies({item.visit.answer.digest for item in finished if item.visit.answer})
+    def keep(self, finished: Sequence[Finished], known: Mapping[Digest, KnownBody], *, now: datetime) -> list[Visited]:
+        """Append every answer worth keeping, sync once, and say what each visit came to; ``known`` bytes are not kept again."""
         bodies = {
             digest: body.place
             for digest, body in known.items()
@@ -155,7 +162,6 @@ class Judge:
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
         same = answer.digest == task.digest
-        wrong = is_wrong_type(answer, url=task.url, media_type_before=task.media_type or task.promised_type)
         return self._came(
             item,
             answer,
@@ -164,7 +170,6 @@ class Judge:
             record=record,
             digest=answer.digest,
             body=bodies.setdefault(answer.digest, record),
-            remark=WrongType(A_PAGE) if wrong else None,
         )
 
     def _still_same(self, item: Finished, answer: Answer) -> Visited:
@@ -214,23 +219,28 @@ class Judge:
         digest: Digest | None = None,
         body: RecordRef | None = None,
         redirect_to: str = "",
-        remark: FetchError | None = None,
     ) -> Visited:
+        """Say when to come back, and whether what was kept is what was expected."""
         visit, task, host_id = item.visit, item.task, item.lease.host_id
+        before = task.media_type or task.promised_type
+        wrong = record is not None and is_wrong_type(answer, url=task.url, media_type_before=before)
         last_modified, known = answer.header("last-modified"), task if answer.status == NOT_MODIFIED else None
         sighting = Sighting(
             url=visit.url,
             at=visit.started_at,
             changed=changed,
-            last_modified=last_modified,
+            last_modified=parse_http_date(last_modified) if last_modified else None,
             promised=task.promised,
         )
-        plan = self._plan(
+        plan = plan_soonest(
             sighting,
             policies=task.policies,
             weight=task.weight,
             history=task.history,
             host_history=self.histories.get(host_id, item.lease.history),
+            price=self.price,
+            settings=self.settings.revisit,
+            time_zone=self.time_zone,
         )
         self.histories[host_id] = plan.host_history
         moved = answer.status in PERMANENT_REDIRECTS
@@ -249,28 +259,8 @@ class Judge:
             record=record,
             body=body,
             redirect_to=redirect_to,
-            remark=remark,
+            remark=WrongType(A_PAGE) if wrong else None,
             history=plan.history,
-        )
-
-    def _plan(
-        self,
-        sighting: Sighting,
-        *,
-        policies: Sequence[str] = (),
-        weight: float = 1.0,
-        history: bytes = b"",
-        host_history: bytes = b"",
-    ) -> Plan:
-        return plan_soonest(
-            sighting,
-            policies=[policy or self.settings.revisit.policy for policy in policies or ("",)],
-            history=history,
-            host_history=host_history,
-            weight=weight,
-            price=self._price,
-            settings=self.settings.revisit,
-            time_zone=self.time_zone,
         )
 
     def _failure(self, item: Finished, error: FetchError, now: datetime) -> Visited:
@@ -306,11 +296,13 @@ class Judge:
         target = (normalise(kept.redirect_to) or "") if kept.status in REDIRECTS else ""
         outcome = Outcome.UNCHANGED if kept.status == NOT_MODIFIED else Outcome.NEW
         headers = {name.lower(): value for name, value in kept.headers}
+        sighting = Sighting(url=kept.url, at=kept.at, changed=None)
+        plan = plan_soonest(sighting, price=self.price, settings=self.settings.revisit, time_zone=self.time_zone)
         return Visited(
             url=kept.url,
             at=kept.at,
             outcome=Outcome.REDIRECT if target else outcome,
-            next_at=self._plan(Sighting(url=kept.url, at=kept.at, changed=None)).next_at,
+            next_at=plan.next_at,
             status=kept.status,
             size=kept.size,
             digest=None if target else kept.digest,

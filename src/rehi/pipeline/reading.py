@@ -77,7 +77,7 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     outcomes: list[ReadDocument | RehiError] = []
     for task in tasks:
         try:
-            outcomes.append(_pack(plan, task, *make_reading(archive, task, plan), at))
+            outcomes.append(read_document(plan, task, at, archive=archive)[1])
         except MemoryError:
             raise
         except RehiError as error:
@@ -107,26 +107,15 @@ def make_reading(archive: Archive, task: ReadTask, plan: ReadingPlan) -> tuple[R
     return reading, understanding
 
 
-def read_document(plan: ReadingPlan, task: ReadTask, at: datetime) -> tuple[Reading, ReadDocument]:
-    """Return what is read from a version's bytes for somebody who asks, and what is to be kept of it."""
-    reading, understanding = make_reading(plan.open_archive(), task, plan)
-    return reading, _pack(plan, task, reading, understanding, at)
-
-
-def _pack(
-    plan: ReadingPlan, task: ReadTask, reading: Reading, understanding: Understanding, at: datetime
-) -> ReadDocument:
-    """Return what is to be kept of a reading."""
+def read_document(
+    plan: ReadingPlan, task: ReadTask, at: datetime, *, archive: Archive | None = None
+) -> tuple[Reading, ReadDocument]:
+    """Return what is read from a version's bytes, and what is to be kept of it; without an archive, one is opened."""
+    reading, understanding = make_reading(archive or plan.open_archive(), task, plan)
+    document, encoded = reading.document, understanding.encoded
     records = write_reading(
-        reading,
-        url=task.url,
-        digest=task.digest,
-        body=task.body,
-        at=at,
-        worker=plan.worker,
-        encoded=understanding.encoded,
+        reading, url=task.url, digest=task.digest, body=task.body, at=at, worker=plan.worker, encoded=encoded
     )
-    document = reading.document
     facts = ReadingFacts(
         media_type=document.media_type,
         title=document.title,
@@ -134,7 +123,7 @@ def _pack(
         characters=len(document.text),
         names=len(reading.mentions),
     )
-    return ReadDocument(
+    kept = ReadDocument(
         facts=facts,
         identities=link(reading.mentions),
         records=records,
@@ -146,6 +135,7 @@ def _pack(
         terms=tuple(understanding.terms),
         seconds=reading.seconds,
     )
+    return reading, kept
 
 
 def to_readings(
@@ -161,7 +151,7 @@ def to_readings(
         key: NewReading(
             key=key if key.recipe == document.recipe else replace(key, recipe=document.recipe),
             identities=resolve(document.identities, candidates),
-            facts=replace(document.facts, derived=derived.append(document.records)),
+            facts=replace(document.facts, derived=derived.files.append([document.records])),
             parts=document.parts,
             tables=document.tables,
             briefs=document.briefs,
@@ -183,13 +173,6 @@ class Texts:
     write: Callable[[], AbstractContextManager[DerivedFiles]]  # derived files to append to; DataFolderBusy in a harvest
     clock: Callable[[], datetime]
 
-    def of_document(self, resource_id: int) -> Reading:
-        """Return what a document shows; NotFound before it was read, LiesElsewhere if only another worker has it."""
-        shown = self.catalogue.shown_reading(resource_id)
-        if shown.facts.derived is None:
-            raise NotFound(f"document {resource_id} has not been read")
-        return self._read(shown.task, shown.facts)
-
     def of_version(self, version: Version) -> Reading:
         """Return what is read from any version by today's recipe, and keep it; a ReadError if that is in vain."""
         tasks = self.catalogue.read_tasks([Claim("read", version.id, ())])
@@ -199,13 +182,16 @@ class Texts:
         key = ReadingKey(task.blob_id, self.plan.recipe, hint_of(task.url, task.media_type))
         for reading_id in self.catalogue.find_readings([key]).values():
             facts = self.catalogue.reading(reading_id)
-            return self._read(task, facts)
+            return self.read(task, facts)
         reading, document = self._read_now(task, None)
         self._keep(task, key, document)
         return replace(reading, document=locate(reading.document, task.url))
 
-    def _read(self, task: ReadTask, facts: ReadingFacts) -> Reading:
-        """Return a reading from the derived files, or made anew if they are not here or damaged; its links lead from the task's URL."""
+    def read(self, task: ReadTask, facts: ReadingFacts) -> Reading:
+        """Return a reading from the derived files, or made anew if they are not here or damaged; its links lead from the task's URL.
+
+        LiesElsewhere if only another worker has it.
+        """
         reading = None
         if facts.derived is not None:
             with suppress(RecordMissing, RecordDamaged):

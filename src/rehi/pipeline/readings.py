@@ -197,7 +197,8 @@ class Readings(Step):
         self._unrecorded = []
         self._held -= len(results)
         self._progress.counts["read"] += len(results)
-        self._progress.counts["names"] += sum(_names_in(one) for one in results)
+        new = (result.reading for result in results if isinstance(result.reading, NewReading))
+        self._progress.counts["names"] += sum(reading.facts.names for reading in new)
 
     def _outcomes(
         self, parcel: Parcel, future: Future[Outcomes], now: datetime
@@ -259,10 +260,6 @@ def _parcels(unread: Sequence[Unread], most: int, *, workers: int) -> Iterator[P
         size += one.tasks[0].size
     if parcel:
         yield tuple(parcel)
-
-
-def _names_in(result: ReadResult) -> int:
-    return result.reading.facts.names if isinstance(result.reading, NewReading) else 0
 
 
 def _is_retried(task: ReadTask, error: RehiError) -> bool:

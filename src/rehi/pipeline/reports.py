@@ -13,21 +13,33 @@ from rehi.model.update import RUNNING, Update, UpdateKind, UpdateState, open_upd
 from rehi.model.worker import Worker
 from rehi.pipeline.rooms import Progress, Rooms
 
-SIGN_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 _WRITE_SECONDS = 10.0
 _WHOLE = (UpdateKind.ORDERED, UpdateKind.SCHEDULED)  # which end when everything has been visited
 
 
 class Rounds:
-    """One row for a harvest; or one for each day, and others in between when somebody orders an update."""
+    """One row for a harvest; or one for each day, and others in between when somebody orders an update.
+
+    With each look at it the worker says that it lives.
+    """
 
     def __init__(self, rooms: Rooms, progress: Progress) -> None:
         self._rooms, self._progress = rooms, progress
         self._kind = UpdateKind.DAY
         self._update: Update | None = None
         self._written: defaultdict[str, float] = defaultdict(float)
-        self._look_at = self._write_at = rooms.clock()
+        now = self._look_at = self._write_at = rooms.clock()
+        self._worker = Worker(
+            name=rooms.worker,
+            machine=socket.gethostname(),
+            process=os.getpid(),
+            version=__version__,
+            archive=rooms.settings.archive.uri or str(rooms.settings.data.resolve() / "archive"),
+            graph=rooms.settings.graph_uri,
+            started_at=now,
+            seen_at=now,
+        )
 
     def find_update(self) -> int | None:
         """The update for which visits count now; asked once per batch, so that one just ordered loses none of its visits."""
@@ -56,6 +68,7 @@ class Rounds:
         now = self._rooms.clock()
         if now >= self._write_at:
             self._write()
+            self._rooms.catalogue.sign(replace(self._worker, seen_at=now))
             self._write_at = now + timedelta(seconds=_WRITE_SECONDS)
         if now < self._look_at:
             return
@@ -84,6 +97,11 @@ class Rounds:
         if self._kind is not UpdateKind.DAY:
             self._end(UpdateState.DONE if finished else UpdateState.STOPPED, self._rooms.clock())
 
+    def leave(self) -> None:
+        """Say that the worker has stopped."""
+        now = self._rooms.clock()
+        self._rooms.catalogue.sign(replace(self._worker, seen_at=now, ended_at=now))
+
     def _end(self, state: UpdateState, now: datetime) -> None:
         if self._update is not None:
             self._write()
@@ -106,35 +124,3 @@ class Rounds:
 def _is_current(update: Update, now: datetime) -> bool:
     """Whether it is no day's row, or this day's."""
     return update.kind is not UpdateKind.DAY or update.started_at.date() == now.date()
-
-
-class Presence:
-    """What this worker says of itself, now and then."""
-
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
-        now = rooms.clock()
-        self._worker = Worker(
-            name=rooms.worker,
-            machine=socket.gethostname(),
-            process=os.getpid(),
-            version=__version__,
-            archive=rooms.settings.archive.uri or str(rooms.settings.data.resolve() / "archive"),
-            graph=rooms.settings.graph_uri,
-            started_at=now,
-            seen_at=now,
-        )
-        self._sign_at = now
-
-    def sign(self) -> bool:
-        """Say that it lives; the catalogue's work is not changed by it."""
-        now = self._rooms.clock()
-        if now >= self._sign_at:
-            self._rooms.catalogue.sign(replace(self._worker, seen_at=now))
-            self._sign_at = now + timedelta(seconds=SIGN_SECONDS)
-        return False
-
-    def leave(self) -> None:
-        """Say that it has stopped."""
-        now = self._rooms.clock()
-        self._rooms.catalogue.sign(replace(self._worker, seen_at=now, ended_at=now))

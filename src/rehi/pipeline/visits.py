@@ -76,12 +76,12 @@ class Visits(Step):
     @property
     def is_dry(self) -> bool:
         """Whether nothing is held, and nothing is due."""
-        return not len(self._agenda) and self._dry
+        return not self._agenda.hosts and self._dry
 
     @property
     def tokens(self) -> set[str]:
         """The tokens of all leases that are held, or were and are not given back yet."""
-        released = (*self._agenda.releases, *(self._batch.released if self._batch else ()))
+        released = (*self._agenda.released, *(self._batch.released if self._batch else ()))
         return {lease.token for lease in self._agenda.leases} | {release.token for release in released}
 
     # lease ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -91,7 +91,7 @@ class Visits(Step):
         now = self._clock()
         self._obey_orders(now)
         self._renew(now)
-        room = self._settings.connections * HOSTS_PER_CONNECTION - len(self._agenda)
+        room = self._settings.connections * HOSTS_PER_CONNECTION - len(self._agenda.hosts)
         if room <= 0 or now < self._look_at:
             return False
         if self._budget.visits_per_day:
@@ -107,14 +107,22 @@ class Visits(Step):
         if self._budget.visits_per_day:
             self._budget.left -= sum(len(lease.tasks) for lease in leases)
         for lease in leases:
-            first, shared = self._courtesy.needs_first(lease, now), self._shares_pace(lease.address)
-            self._agenda.add(lease, self._manners(lease, lease.orders), first=first, now=now)
-            if lease.host_id in self._courtesy.rules:
-                self._courtesy.obey(lease)
-            self._agenda.note_address(lease, lease.address, shared=shared, now=now)
-        self._dry = not leases and (left <= 0 or not self._rests_only(now))
-        self._look_at = now + timedelta(seconds=FED_SECONDS if leases else DRY_SECONDS)
+            self._take_on(lease, now)
+        self._dry, self._look_at = False, now + timedelta(seconds=FED_SECONDS)
+        if not leases:  # a host that just rests between two requests is worth waiting for
+            ready = self._rooms.catalogue.next_ready() if left > 0 else None
+            longest = max(self._settings.delay, self._settings.max_delay, RESTING_SECONDS)
+            self._dry = ready is None or (ready - now).total_seconds() > longest
+            self._look_at = now + timedelta(seconds=DRY_SECONDS)
         return False
+
+    def _take_on(self, lease: HostLease, now: datetime) -> None:
+        """Put a host on the agenda, with all that is known of it."""
+        first, shared = self._courtesy.needs_first(lease, now), self._shares_pace(lease.address)
+        self._agenda.add(lease, self._manners(lease, lease.orders), first=first, now=now)
+        if lease.host_id in self._courtesy.rules:
+            self._courtesy.obey_known(lease)
+        self._agenda.note_address(lease, lease.address, shared=shared, now=now)
 
     def _manners(self, lease: HostLease, orders: HostOrders) -> Politeness:
         return politeness_for(
@@ -122,7 +130,7 @@ class Visits(Step):
         )
 
     def _renew(self, now: datetime) -> None:
-        if len(self._agenda) and now - self._renewed_at > timedelta(seconds=LEASE_SECONDS / 3):
+        if self._agenda.hosts and now - self._renewed_at > timedelta(seconds=LEASE_SECONDS / 3):
             lost = self._rooms.catalogue.renew(self._agenda.leases, ttl=LEASE_SECONDS, now=now)
             self._agenda.renewed(now + timedelta(seconds=LEASE_SECONDS), lost=lost)
             self._renewed_at = now
@@ -144,12 +152,6 @@ class Visits(Step):
         if left_alone:
             self._fetcher.abort(lambda request: request.lease.host_id in left_alone)
 
-    def _rests_only(self, now: datetime) -> bool:
-        """Whether some host is just resting between two requests, so that it is worth waiting for."""
-        ready = self._rooms.catalogue.next_ready()
-        longest = max(self._settings.delay, self._settings.max_delay, RESTING_SECONDS)
-        return ready is not None and (ready - now).total_seconds() <= longest
-
     # visit ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def visit(self) -> bool:
@@ -158,14 +160,20 @@ class Visits(Step):
         # What came must be on record before much more is asked for: it lies in memory as long as the catalogue is away.
         full = len(self._finished) >= 2 * BATCH or self._finished_bytes >= 2 * BATCH_BYTES
         limit = 0 if full else self._settings.connections - self._fetcher.in_flight
-        for request in self._agenda.ready(now, limit=limit):
-            self._set_out(request, now)
-        for request, visit in self._fetcher.poll(PATIENCE_SECONDS if full else self._patience(now)):
+        requests, next_at = self._agenda.ready(now, limit=limit), self._agenda.next_at
+        sent = [self._set_out(request, now) for request in requests]
+        wait = PATIENCE_SECONDS
+        if not all(sent):
+            wait = 0.0  # the next turn of a host that was not asked after all has come
+        elif next_at is not None and not full and self._fetcher.in_flight < self._settings.connections:
+            wait = min(max((next_at - now).total_seconds(), 0.0), wait)  # until the next host is ready
+        for request, visit in self._fetcher.poll(wait):
             self._arrive(request, visit, self._clock())
         return False
 
-    def _set_out(self, request: PlannedRequest, now: datetime) -> None:
-        lease, task = request.lease, request.task
+    def _set_out(self, request: PlannedRequest, now: datetime) -> bool:
+        """Make a request; whether it was made, since robots.txt may forbid it."""
+        lease, task, sent = request.lease, request.task, True
         if request.purpose is Purpose.ROBOTS:
             self._fetcher.submit(request, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
         elif task is None:
@@ -173,7 +181,7 @@ class Visits(Step):
             if self._courtesy.rules[lease.host_id].allows(url):
                 self._fetcher.submit(request, url, cut_at=PROBE_BYTES + 1)  # one more, so that a longer page shows
             else:
-                self._agenda.done(request, now=now, seconds=None)
+                sent = False
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
             by_reference = bool(task.dropped_by) and are_references(task.dropped_by)
@@ -184,7 +192,10 @@ class Visits(Step):
         else:
             denied = RobotsDenied(f"robots.txt of {lease.origin} forbids it")
             self._finish(request, task, Visit(url=task.url, started_at=now, seconds=0.0, error=denied))
+            sent = False
+        if not sent:
             self._agenda.done(request, now=now, seconds=None)
+        return sent
 
     def _arrive(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
         lease = request.lease
@@ -235,13 +246,6 @@ class Visits(Step):
             return False
         return not any(ip_address(address) in network for network in self._cdns)
 
-    def _patience(self, now: datetime) -> float:
-        """Return how long to wait for the network: until the next host is ready, and never long."""
-        next_at = self._agenda.next_at
-        if next_at is None or self._fetcher.in_flight >= self._settings.connections:
-            return PATIENCE_SECONDS
-        return min(max((next_at - now).total_seconds(), 0.0), PATIENCE_SECONDS)
-
     # keep ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def keep(self) -> bool:
@@ -254,29 +258,26 @@ class Visits(Step):
     def _keep_now(self) -> bool:
         now = self._kept_at = self._clock()
         kept = self._record() if self._batch is not None else False
-        self._note_courtesy()
-        if self._finished:  # first: it asks the catalogue, and nothing is taken away if that is not there
-            visited = self._judge.keep(self._finished, price=self._budget.price, now=now)
-            self._finished, self._finished_bytes = [], 0
-        else:
-            visited = []
-        released = self._agenda.take_releases()
-        profiles, self._profiles = self._profiles, []
-        if not visited and not released and not profiles:
-            return kept
+        courtesy, released = self._courtesy, self._agenda.released
+        if courtesy.notes or courtesy.settled:  # what hosts ask for goes on the problems list, or is taken off
+            self._rooms.catalogue.note(courtesy.notes, solved=list(courtesy.settled))
+            courtesy.notes, courtesy.settled = [], set()
+        digests = {item.visit.answer.digest for item in self._finished if item.visit.answer}
+        known = self._rooms.catalogue.find_bodies(digests) if digests else {}  # asked before anything is taken away
         for release in released:
-            self._courtesy.forget(release.host_id)
+            courtesy.forget(release.host_id)
+        visited: Sequence[Visited] = ()
+        if self._finished:
+            self._judge.price = self._budget.price
+            visited = self._judge.keep(self._finished, known, now=now)
+            self._finished, self._finished_bytes = [], 0
+        if not visited and not released and not self._profiles:
+            return kept
         histories = self._judge.histories
-        released = [replace(release, history=histories.pop(release.host_id, b"")) for release in released]
-        self._batch = _Unrecorded(visited, released, profiles, now)
+        given_back = [replace(release, history=histories.pop(release.host_id, b"")) for release in released]
+        self._batch = _Unrecorded(visited, given_back, self._profiles, now)
+        self._agenda.released, self._profiles = [], []
         return self._record()
-
-    def _note_courtesy(self) -> None:
-        """Put what hosts ask for on the problems list, or take it off."""
-        notes, solved = self._courtesy.notes
-        if notes or solved:
-            self._rooms.catalogue.note(notes, solved=solved)
-            self._courtesy.forget_notes()
 
     def _record(self) -> bool:
         """Record the batch that is kept. It stays in hand until that is done, and no visit is ever on record twice."""

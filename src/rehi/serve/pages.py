@@ -22,7 +22,7 @@ from rehi.operations.entities import KindName, find_entities, get_entity
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
 from rehi.operations.plugins import list_plugins
 from rehi.operations.problems import explain_no_problems, list_problems
-from rehi.operations.readings import choose_version, read_version, view_facets
+from rehi.operations.readings import FacetView, choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
 from rehi.operations.sources import kind_in_words, order_follow, unit_of
@@ -136,13 +136,15 @@ def show_document(request: Request, document_id: int) -> Response:
     """Show one document: its versions, names, parts and tables, what facets know, and its text with the names marked."""
     house = house_of(request)
     details = get_document(house, document_id=document_id)
-    trouble = ""
+    reading, trouble = None, ""
+    facets: list[FacetView] = []
     try:
-        shown = _show_reading(house.reading(document_id))
+        reading = house.reading(document_id)
+        facets = list(view_facets(reading))
     except NotFound:
-        shown = _show_reading(None)
+        pass
     except (ArchiveError, ReadError) as error:  # what is known of the document can be shown nevertheless
-        shown, trouble = _show_reading(None), f"Its text can't be shown: {error}. {error.advice}"
+        trouble = f"Its text can't be shown: {error}. {error.advice}"
     values = {
         "row": details.document,
         "versions": details.versions,
@@ -151,7 +153,7 @@ def show_document(request: Request, document_id: int) -> Response:
         "parts": details.parts,
         "tables": details.tables,
         "trouble": trouble,
-        **shown,
+        **_show_reading(reading, facets),
     }
     return render(request, "document.html", values)
 
@@ -169,10 +171,10 @@ def show_text(request: Request, url: str, version: int | None, at: str) -> Respo
         "tables": document.tables,
         "title": document.title,
     }
-    return render(request, "text.html", {**values, **_show_reading(reading)})
+    return render(request, "text.html", {**values, **_show_reading(reading, list(view_facets(reading)))})
 
 
-def _show_reading(reading: Reading | None) -> dict[str, Any]:
+def _show_reading(reading: Reading | None, facets: Sequence[FacetView]) -> dict[str, Any]:
     """Return what pages show of a reading: the text with the names marked, and facets; nothing before it was read."""
     if reading is None:
         return {"text": [], "cut": False, "facets": [], "failures": {}}
@@ -180,7 +182,7 @@ def _show_reading(reading: Reading | None) -> dict[str, Any]:
     return {
         "text": mark_names(text[:TEXT_SHOWN], reading.mentions),
         "cut": len(text) > TEXT_SHOWN,
-        "facets": list(view_facets(reading)),
+        "facets": facets,
         "failures": reading.failures,
     }
 

@@ -79,6 +79,11 @@ def recognise_archive(sample: SourceSample) -> Recognition:
     return NOT_AT_ALL
 
 
+def recognise_nothing(sample: SourceSample) -> Recognition:
+    """Return that it is not: for what is only ever asked for by its name."""
+    return NOT_AT_ALL
+
+
 def find_crawls(folder: Path) -> list[Path]:
     """Return the web archives in a folder and the folders in it, in the order of their names."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and _is_crawl(path))

@@ -18,8 +18,8 @@ from rehi.app import House, lock_folder, utc_now
 from rehi.builtin import load_all
 from rehi.errors import DataFolderBusy, EngineError, QueryError, RehiError, TopicFailed
 from rehi.folder_lock import is_locked
-from rehi.graph import mark_graph, read_mark, read_statements
-from rehi.model.generation import GraphCondition, GraphMark, compare_marks
+from rehi.graph import compare_marks, mark_graph, read_mark, read_statements
+from rehi.model.generation import GraphCondition, GraphMark
 from rehi.operations.health.ailment import Ailment, HousePart
 from rehi.operations.health.catalogue import Seen
 from rehi.ports import GraphChange, GraphContext, QueryLimits, Topic

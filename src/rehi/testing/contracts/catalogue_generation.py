@@ -6,7 +6,7 @@ from rehi.model.generation import GraphMark, GraphRecord
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import at, bring, came, claim_descriptions, drain, place, record
 
-MARK = GraphMark(generation="first", batch=0)
+MARK, NEXT = (GraphMark(generation="first", batch=batch) for batch in (0, 1))
 
 
 class GenerationContract:
@@ -21,10 +21,10 @@ class GenerationContract:
 
     def test_a_batch_is_recorded_with_its_mark(self, catalogue: Catalogue) -> None:
         catalogue.begin_graph(MARK)
-        catalogue.record_descriptions([], statements={}, mark=MARK.next())
-        assert catalogue.graph_record() == GraphRecord(mark=MARK.next())
+        catalogue.record_descriptions([], statements={}, mark=NEXT)
+        assert catalogue.graph_record() == GraphRecord(mark=NEXT)
         catalogue.record_descriptions([], statements={})
-        assert catalogue.graph_record().mark == MARK.next()
+        assert catalogue.graph_record().mark == NEXT
 
     def test_what_is_to_be_written_again_is_counted_until_it_is(self, catalogue: Catalogue) -> None:
         record(catalogue, [came("http://a.ee/", "a", 1), came("http://b.ee/", "b", 1)], [], worker="one", now=at(1))
@@ -35,10 +35,10 @@ class GenerationContract:
         record(
             catalogue, [came("http://c.ee/", "c", 3)], [], worker="one", now=at(3)
         )  # what comes later does not count
-        catalogue.record_descriptions(told.claims, statements={}, mark=MARK.next())
+        catalogue.record_descriptions(told.claims, statements={}, mark=NEXT)
         assert catalogue.graph_record().left == 0
         catalogue.end_rewrite()
-        assert catalogue.graph_record() == GraphRecord(mark=MARK.next())
+        assert catalogue.graph_record() == GraphRecord(mark=NEXT)
 
     def test_the_subjects_of_the_graph_come_in_order_with_what_it_was_not_told(self, catalogue: Catalogue) -> None:
         first = bring(catalogue, "http://a.ee/", "a", place("Tartu"), when=1)
