@@ -137,6 +137,10 @@ class SqliteDialect:
         """Return False: a writer has the database for itself."""
         return False
 
+    def may_open_later(self, cause: BaseException) -> bool:
+        """Whether it is there and somebody else has it; one that can't be opened may be in a folder that is not there."""
+        return _base_code(cause.orig if isinstance(cause, DBAPIError) else cause) != sqlite3.SQLITE_CANTOPEN
+
     def clock(self, connection: Connection) -> datetime:
         """Return the time by this machine's clock: all who share the file are on it."""
         return datetime.now(UTC)
