@@ -340,12 +340,13 @@ class House:
 
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
-        from rehi.errors import ArchiveAway, ObjectDiffers
+        from rehi.errors import ArchiveAway, ArchiveRefuses, ObjectDiffers
         from rehi.model.problem import Problem, ProblemKey, Stage
 
-        others = (kind for kind in (ArchiveAway, ObjectDiffers) if not isinstance(error, kind))
+        others = (kind for kind in (ArchiveAway, ArchiveRefuses, ObjectDiffers) if type(error) is not kind)
         problems = [] if error is None else [Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())]
-        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, kind.code) for kind in others])
+        codes = [kind.code for kind in others] + ["store-unreachable"]  # as earlier versions called it
+        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, code) for code in codes])
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

@@ -38,6 +38,8 @@ _COMPLAINTS = {
     sqlite3.SQLITE_CANTOPEN: "can't be opened; check that its folder exists and may be written",
     sqlite3.SQLITE_READONLY: "may not be written",
     sqlite3.SQLITE_PERM: "may not be written",
+    sqlite3.SQLITE_IOERR: "can't be read or written (disk I/O error): its disk fails, is full or lets no file grow further; "
+    "look at it, make room and start again. What was recorded is there",
     sqlite3.SQLITE_BUSY: "has been locked by another process for too long; try again when that one is done",
     sqlite3.SQLITE_LOCKED: "has been locked by another process for too long; try again when that one is done",
 }
