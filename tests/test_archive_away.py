@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ def bucket(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
     with S3Server() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]  # an earlier test's has no credentials in its environment
         yield server
 
 
