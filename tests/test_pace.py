@@ -183,5 +183,5 @@ def test_a_worker_goes_by_the_clock_of_the_catalogue(tmp_path: Path) -> None:
             return utc_now() + timedelta(hours=2)
 
     house = House(load_settings(data=tmp_path))
-    house.__dict__["catalogue"] = Ahead()
+    house._catalogue = Ahead()  # type: ignore[assignment]
     assert abs(house.shared_clock()() - utc_now() - timedelta(hours=2)) < timedelta(minutes=5)

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
@@ -49,6 +50,8 @@ class House:
         # What opens the archive for reading in other processes; it pickles.
         self.archive_opener = partial(open_archive, self.archive_folder.resolve(), settings.archive)
         self._open = ExitStack()
+        self._opening = threading.Lock()
+        self._catalogue: Catalogue | None = None
         self._generations: set[str] = set()  # of the graph, that were seen to be the catalogue's
 
     def __enter__(self) -> House:
@@ -75,13 +78,19 @@ class House:
             new.unlink()
         return path.read_text(encoding="ascii").strip()
 
-    @cached_property
+    @property
     def catalogue(self) -> Catalogue:
-        """The state of the work."""
-        uri = self.settings.catalogue_uri
-        catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
-        self._open.callback(catalogue.close)
-        return catalogue
+        """The state of the work. While its database is away it is asked for with every look; several threads may."""
+        if self._catalogue is None:
+            uri = self.settings.catalogue_uri
+            catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
+            with self._opening:
+                if self._catalogue is None:
+                    self._catalogue = catalogue
+                    self._open.callback(catalogue.close)
+            if self._catalogue is not catalogue:  # another thread was first
+                catalogue.close()
+        return self._catalogue
 
     @cached_property
     def archive(self) -> Archive:
@@ -200,7 +209,7 @@ class House:
 
     @contextmanager
     def working(self) -> Iterator[Harvest]:
-        """Take the right to write in this data folder, and open everything for it."""
+        """Take the right to write in this data folder, and open everything for it; EngineAway if something does not answer."""
         from rehi.archive import Archive, DerivedFiles
         from rehi.fetch.client import FILES_PER_VISIT
         from rehi.frontier import check_settings
@@ -210,11 +219,9 @@ class House:
         hold_memory()
         raise_descriptor_limit(settings.fetch.connections * FILES_PER_VISIT + _OTHER_FILES)
         check_settings(settings)
-        clock = self.shared_clock()
         with ExitStack() as stack:
             stack.enter_context(lock_folder(settings.data))
-            executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
-            stack.callback(executor.close)
+            clock = self.shared_clock()
             archive_shelf = self.open_files()
             derived_shelf = self.open_derived()
             for shelf in (archive_shelf, derived_shelf):
@@ -224,6 +231,8 @@ class House:
             info = _crawl_info(settings)
             graph, owner = self._open_graph_for_writing(clock)
             stack.callback(graph.close)
+            executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
+            stack.callback(executor.close)
             rooms = Rooms(
                 settings=settings,
                 worker=self.worker,
@@ -335,12 +344,13 @@ class House:
 
     def _note_upload(self, file: str, error: RehiError | None) -> None:
         """Put a file that can't be brought to the bucket on the problems list, or take it off."""
-        from rehi.errors import ObjectDiffers, StoreUnreachable
+        from rehi.errors import ArchiveAway, ArchiveRefuses, ObjectDiffers
         from rehi.model.problem import Problem, ProblemKey, Stage
 
-        others = (kind for kind in (StoreUnreachable, ObjectDiffers) if not isinstance(error, kind))
+        others = (kind for kind in (ArchiveAway, ArchiveRefuses, ObjectDiffers) if type(error) is not kind)
         problems = [] if error is None else [Problem.of(error, stage=Stage.ARCHIVE, subject=file, at=utc_now())]
-        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, kind.code) for kind in others])
+        codes = [kind.code for kind in others] + ["store-unreachable"]  # as earlier versions called it
+        self.catalogue.note(problems, solved=[ProblemKey(Stage.ARCHIVE, file, code) for code in codes])
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri

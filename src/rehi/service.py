@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rehi.app import House, utc_now
 from rehi.errors import EngineAway, EngineError, RehiError
 from rehi.model.update import UpdateKind
+from rehi.operations.sources import enter
 from rehi.operations.status import ServiceStatus
 from rehi.operations.updates import next_scheduled, order_update
-from rehi.pipeline import Progress
+from rehi.pipeline import Harvest, Progress
+from rehi.pipeline.beginning import begin
 
 _log = logging.getLogger(__name__)
 
@@ -24,6 +27,7 @@ class Service:
     """One harvest and one schedule of updates, each in a thread of its own, over one data folder."""
 
     house: House
+    sources: list[str] = field(default_factory=list)  # files and URLs that are taken in first
     _stop: threading.Event = field(default_factory=threading.Event)
     _ready: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
@@ -31,7 +35,7 @@ class Service:
     _error: RehiError | None = None
 
     def start(self) -> None:
-        """Begin; a folder that is busy, or an engine that does not answer, is raised here and not in a thread."""
+        """Begin, as soon as the engines answer. A busy folder, or an engine that can't be used, is raised here and not in a thread."""
         for work in (self._harvest, self._keep_schedule):
             thread = threading.Thread(target=self._guard, args=(work,), name=f"rehi{work.__name__}", daemon=True)
             self._threads.append(thread)
@@ -85,10 +89,27 @@ class Service:
 
     def _harvest(self) -> None:
         while not self._stop.is_set():  # it is begun again when the clock was set
-            with self.house.working() as harvest:
+            with begin(
+                self._open_all,
+                clock=utc_now,
+                progress=self._progress,
+                stopped=self._stop.is_set,
+                on_wait=lambda _: self._ready.set(),
+            ) as harvest:
+                if harvest is None:
+                    return
                 self._progress = harvest.progress
                 self._ready.set()
                 harvest.run(until_idle=False, stopped=self._stop.is_set)
+
+    @contextmanager
+    def _open_all(self) -> Iterator[Harvest]:
+        """Open the harvest, and enter the sources that were given."""
+        with self.house.working() as harvest:
+            while self.sources:
+                self.start_source(enter(self.house, self.sources[0]).id)
+                del self.sources[0]
+            yield harvest
 
     def _keep_schedule(self) -> None:
         """Order the updates that the settings ask for, when they are due, or when the catalogue is back."""

@@ -202,7 +202,7 @@ class WorkSettings(BaseModel):
     patience: float = Field(
         600.0,
         ge=0,
-        description="Seconds for which `rehi harvest` and `rehi update` wait for a database, a graph or processes that are "
+        description="Seconds for which `rehi harvest` and `rehi update` wait for a database, a bucket, a graph or processes that are "
         "away; `rehi up` waits for as long as it takes.",
     )
 

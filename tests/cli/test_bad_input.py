@@ -111,7 +111,10 @@ def test_a_query_that_is_wrong(tmp_path: Path, query: str) -> None:
     said(rehi("query", query, data=tmp_path))
 
 
-def test_a_full_disk_ends_the_harvest_and_loses_nothing(practice_web: WorldServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [("harvest",), ("up", "--port", "0")], ids=["harvest", "up"])
+def test_a_full_disk_ends_the_work_with_a_sentence_and_loses_nothing(
+    practice_web: WorldServer, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     """No file may grow beyond a limit, as on a full disk; with room again the harvest ends as it should."""
     world = practice_web.world
     urls = [document.url for document in world.documents if document.period is None]
@@ -128,9 +131,10 @@ def test_a_full_disk_ends_the_harvest_and_loses_nothing(practice_web: WorldServe
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    command = [sys.executable, "-m", "rehi", "--config", str(config), "harvest"]
+    begin = [sys.executable, "-m", "rehi", "--config", str(config)]
+    command = [*begin, "harvest"]
     full = subprocess.run(
-        command, capture_output=True, text=True, timeout=5 * PATIENCE, check=False, preexec_fn=small_disk
+        [*begin, *words], capture_output=True, text=True, timeout=5 * PATIENCE, check=False, preexec_fn=small_disk
     )
     assert full.returncode == 1
     assert "Traceback" not in full.stderr

@@ -202,7 +202,13 @@ def test_a_file_that_may_not_grow_ends_in_one_sentence(tmp_path: Path) -> None:
         timeout=PATIENCE,
     )
     assert done.stdout.startswith(("DiskFull", "EngineError"))
+    assert "the disk is full" in done.stdout or "make room and start again" in done.stdout
     assert "Traceback" not in done.stderr
+    later = open_catalogue(f"sqlite:///{tmp_path}/catalogue.db")  # there is room again
+    assert later.totals(now=at(0)).resources == 0
+    add(later, *(f"http://b.ee/{n}" for n in range(20_000)))
+    assert later.totals(now=at(0)).resources == 20_000
+    later.close()
 
 
 def test_an_unreachable_server_is_named_without_its_password() -> None:

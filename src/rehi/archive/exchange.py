@@ -97,6 +97,17 @@ class Exchange:
         )
         return [pack_record(self._answer_lines + field_lines(fields), block)]
 
+    def unmodified(self, digest: Digest) -> Iterable[bytes]:
+        """Return a revisit record of bytes of which only the digest is known now: those that were at this URL before."""
+        block = answer_head(self._answer, size=None)
+        fields = (
+            ("WARC-Profile", _PROFILE + "server-not-modified"),
+            ("WARC-Refers-To-Target-URI", self._visit.url),
+            ("WARC-Payload-Digest", digest),
+            *block_fields(block, "application/http; msgtype=response"),
+        )
+        return [pack_record(self._answer_lines + field_lines(fields), block)]
+
     def delta(self, packed: bytes, *, base: RecordRef, base_digest: Digest, step: int) -> bytes:
         """Return the whole exchange as one delta record, based on an earlier one."""
         lines = (

@@ -17,7 +17,7 @@ from rehi.archive.record import RecordFields
 from rehi.archive.recovery import TornPart, recover
 from rehi.archive.seal import index_name, seal_file
 from rehi.archive.walk import SUFFIX, KeptVisit, Walk
-from rehi.model.version import RecordRef
+from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Visit
 from rehi.ports import Shelf
 
@@ -37,6 +37,7 @@ class Archive:
     ) -> None:
         self.sync = shelf.sync  # brings all that was kept to disk for good
         self._shelf = FollowingShelf(shelf)
+        self.reach = shelf.reach  # has the place of sealed files do something, which shows that it is there
         self.shared = shelf.shared  # whether other workers see what is sealed
         self.files = FileSeries(
             shelf, name="rehi", worker=worker, dated=True, file_bytes=file_bytes, clock=clock,
@@ -54,22 +55,32 @@ class Archive:
         return self.files.append_beside(exchange.request(), exchange.response())
 
     def keep_change(self, visit: Visit, *, base: RecordRef) -> RecordRef:
-        """Append a new version as a delta on the one at ``base``, or whole if that is not worth it; return its range."""
+        """Append a new version as a delta on the one at ``base``, or whole if that is not worth it; return its range.
+
+        ArchiveAway if ``base`` can't be read now: then the visit can be kept in another way.
+        """
         if visit.answer is None or not delta_may_pay(visit.answer):
             return self.keep(visit)
         start = visit.answer.body.tell()
         exchange = Exchange(visit, worker=self.files.worker, answered_by="delta")
-        record = write_delta(self._shelf, exchange, base=base)
-        if record is not None:
-            return self.files.append([record])
-        visit.answer.body.seek(start)
-        return self.keep(visit)
+        record = None
+        try:
+            record = write_delta(self._shelf, exchange, base=base)
+        finally:
+            if record is None:
+                visit.answer.body.seek(start)
+        return self.keep(visit) if record is None else self.files.append([record])
 
     def keep_duplicate(self, visit: Visit, *, body: RecordRef) -> RecordRef:
         """Append the request and a revisit of the record at ``body``, for a 304 or the very same bytes; return its range."""
         exchange = Exchange(visit, worker=self.files.worker, answered_by="revisit")
         original = read_fields_of(self._shelf, body)
         return self.files.append_beside(exchange.request(), exchange.revisit(original))
+
+    def keep_unmodified(self, visit: Visit, *, digest: Digest) -> RecordRef:
+        """Append the request and a revisit for a 304 whose first record can't be read now; return its range."""
+        exchange = Exchange(visit, worker=self.files.worker, answered_by="revisit")
+        return self.files.append_beside(exchange.request(), exchange.unmodified(digest))
 
     def holds(self, ref: RecordRef) -> bool:
         """Whether a record is on this shelf; it may be in the folder of another worker that shares the catalogue."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from time import monotonic
 from typing import BinaryIO
 
-from rehi.errors import RecordDamaged, RecordMissing, StoreUnreachable
+from rehi.errors import RecordDamaged, RecordMissing
 from rehi.model.version import RecordRef
 from rehi.ports import Shelf
 
@@ -36,7 +35,7 @@ class FollowingShelf:
         self._lock = threading.Lock()
         self._looked_at = -MOMENT  # when it was last looked for moves because of a missing file
         # In all that does not concern a record's place the shelf is asked itself.
-        self.shared, self.files, self.is_sealed = shelf.shared, shelf.files, shelf.is_sealed
+        self.shared, self.files, self.is_sealed, self.reach = shelf.shared, shelf.files, shelf.is_sealed, shelf.reach
         self.append, self.sync, self.set_aside = shelf.append, shelf.sync, shelf.set_aside
         self.seal, self.put, self.remove = shelf.seal, shelf.put, shelf.remove
 
@@ -46,8 +45,7 @@ class FollowingShelf:
             return True
         if monotonic() - self._looked_at >= MOMENT:
             self._looked_at = monotonic()
-            with suppress(StoreUnreachable):
-                self.look()
+            self.look()
         return file in self._moved
 
     def open(self, ref: RecordRef) -> BinaryIO:

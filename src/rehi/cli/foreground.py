@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -37,6 +39,30 @@ def count_waiting(house: House) -> int:
         return house.catalogue.totals(now=utc_now()).waiting
     except EngineAway:
         return 0
+
+
+@contextmanager
+def opened_harvest(house: House, *, stop: threading.Event, quiet: bool) -> Iterator[Harvest]:
+    """Have a harvest; engines that are away are waited for as long as work.patience says, and Ctrl-C ends that."""
+    from rehi.app import utc_now
+    from rehi.pipeline import Progress
+    from rehi.pipeline.beginning import begin
+
+    with (
+        ExitStack() as waiting,
+        begin(
+            house.working,
+            clock=utc_now,
+            progress=Progress(),
+            stopped=stop.is_set,
+            patience=house.settings.work.patience,
+            on_wait=waiting.enter_context(harvest_bar(quiet=quiet, waiting=lambda: 0)),
+        ) as harvest,
+    ):
+        waiting.close()
+        if harvest is None:
+            raise KeyboardInterrupt
+        yield harvest
 
 
 def explain_rests(house: House) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rehi.cli.foreground import explain_rests, run_harvest, stop_on_signals
+from rehi.cli.foreground import explain_rests, opened_harvest, run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.model.update import UpdateKind
 
@@ -29,7 +29,7 @@ def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
     from rehi.operations.workers import describe_anew
 
     stop = stop_on_signals()
-    with open_house(ctx) as house, house.working() as harvest:
+    with open_house(ctx) as house, opened_harvest(house, stop=stop, quiet=as_json) as harvest:
         if graph_anew:
             describe_anew(house)
         run_harvest(house, harvest, kind=UpdateKind.HARVEST, stop=stop, quiet=as_json)

@@ -51,17 +51,13 @@ def command(ctx: click.Context, sources: tuple[str, ...], port: int | None, with
 def _run(
     house: House, stack: ExitStack, sources: tuple[str, ...], port: int | None, stop: threading.Event, *, as_json: bool
 ) -> None:
-    from rehi.operations.sources import enter
     from rehi.pipeline import Progress
     from rehi.serve import running
     from rehi.service import Service
 
-    entered = [enter(house, source) for source in sources]
-    service = Service(house)
+    service = Service(house, list(sources))
     service.start()
     stack.callback(service.stop)
-    for source in entered:
-        service.start_source(source.id)
     address = stack.enter_context(running(house, service, port=port))
     if as_json:
         show_json({"address": address})

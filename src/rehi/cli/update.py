@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rehi.cli.foreground import explain_rests, run_harvest, stop_on_signals
+from rehi.cli.foreground import explain_rests, opened_harvest, run_harvest, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import update_bar
-from rehi.errors import DataFolderBusy, UserError
+from rehi.errors import DataFolderBusy, EngineAway, UserError
 from rehi.model.listing import Page
 from rehi.model.update import COUNTS, Update, UpdateKind, UpdateState
 
@@ -55,7 +56,8 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
         if dry_run:
             _estimate(house, part, as_json=as_json)
             return 0
-        _check(house, **part)
+        with suppress(EngineAway):  # what is away is waited for, and looked at then
+            _check(house, **part)
         stop = stop_on_signals()
         try:
             row = _work(house, part, stop, quiet=as_json)
@@ -90,7 +92,8 @@ def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
 def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
     from rehi.operations.updates import make_due
 
-    with house.working() as harvest:
+    with opened_harvest(house, stop=stop, quiet=quiet) as harvest:
+        _check(house, **part)
         make_due(house, **part)
         run_harvest(house, harvest, kind=UpdateKind.ORDERED, stop=stop, quiet=quiet)
     rows, _ = house.catalogue.updates(Page(limit=LOOKED_AT))

@@ -44,6 +44,9 @@ class FolderShelf:
     def start_uploads(self, report: object) -> None:
         """Nothing to do: files stay where they are written."""
 
+    def reach(self) -> None:
+        """Nothing to do: a folder is always there."""
+
     def is_sealed(self, file: str) -> bool:
         """Never: a file in a folder is sealed by the index beside it."""
         return False

@@ -10,6 +10,8 @@
     │   │   ├── GraphDamaged             the graph's own files can't be read
     │   │   └── EngineAway   WAIT        it does not answer now, and may well in a moment
     │   │       ├── CatalogueAway
+    │   │       ├── ArchiveAway          the bucket
+    │   │       │   └── ArchiveRefuses   it answers, but won't: an error at the start, and no document's fault later
     │   │       ├── GraphAway
     │   │       └── ReadersAway          there are no processes to read documents in
     │   ├── DiskFull                     nothing more can be kept
@@ -46,7 +48,6 @@
     │   ├── RecordMissing    QUARANTINE  its file or its place in it is gone
     │   ├── RecordLost       QUARANTINE  it was damaged, and could not be brought back
     │   ├── IndexWrong       QUARANTINE  the index of a file is not what its records say
-    │   ├── StoreUnreachable RETRY       the object store does not do now what it is asked for
     │   └── ObjectDiffers    QUARANTINE  the object store has other bytes under a file's name
     ├── GraphLost            RETRY       the graph lacks what was written to it, and is written again
     ├── TopicFailed          RETRY       a topic could not describe what has changed
@@ -82,11 +83,12 @@ from rehi.errors.knowledge import (
     RecordDamaged,
     RecordLost,
     RecordMissing,
-    StoreUnreachable,
     TopicFailed,
     Unreadable,
 )
 from rehi.errors.user import (
+    ArchiveAway,
+    ArchiveRefuses,
     BackupBusy,
     BackupDamaged,
     BodyDropped,
@@ -133,7 +135,9 @@ from rehi.errors.visit import (
 
 __all__ = [
     "AddressDenied",
+    "ArchiveAway",
     "ArchiveError",
+    "ArchiveRefuses",
     "BackupBusy",
     "BackupDamaged",
     "BadAnswer",
@@ -179,7 +183,6 @@ __all__ = [
     "SettingsError",
     "SoftError",
     "SourceError",
-    "StoreUnreachable",
     "StoreVersionError",
     "TimedOut",
     "TlsFailed",

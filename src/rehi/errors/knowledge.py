@@ -35,13 +35,6 @@ class IndexWrong(ArchiveError):
     advice = "`rehi doctor --mend` makes it again from the file."
 
 
-class StoreUnreachable(ArchiveError):
-    """The object store can't be reached, or does not do what it is asked for."""
-
-    disposition = Disposition.RETRY
-    advice = "Files stay in the data folder until the store takes them. `rehi doctor` says what it answers."
-
-
 class ObjectDiffers(ArchiveError):
     """The object store has other bytes under the name of a file."""
 

@@ -48,6 +48,18 @@ class CatalogueAway(EngineAway):
     """The catalogue's database does not answer now."""
 
 
+class ArchiveAway(EngineAway):
+    """The archive's bucket does not answer now."""
+
+    advice = "Files stay in the data folder until the bucket takes them. `rehi doctor` says what it answers."
+
+
+class ArchiveRefuses(ArchiveAway):
+    """The archive's bucket refuses what it is asked for, or is not there any more."""
+
+    advice = "Look at archive.uri, archive.endpoint and the credentials. `rehi doctor` says what the bucket answers."
+
+
 class GraphAway(EngineAway):
     """The graph can't be written now."""
 

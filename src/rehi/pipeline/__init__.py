@@ -11,13 +11,13 @@ is away is done again when that is back.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter, sleep
 
-from rehi.errors import CatalogueAway, GraphAway, ReadersAway
-from rehi.model.problem import ProblemKey, Stage
+from rehi.errors import ArchiveAway, ArchiveRefuses, CatalogueAway, GraphAway, ReadersAway
+from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.update import UpdateKind
 from rehi.pipeline.clock_watch import CLOCK_JUMPED, ClockWatch
 from rehi.pipeline.descriptions import Descriptions
@@ -33,7 +33,7 @@ from rehi.pipeline.sealing import Sealing
 from rehi.pipeline.visits import Visits
 
 CATCH_UP_SECONDS = 0.01  # between two turns while processes read
-_AWAY = [kind.code for kind in (CatalogueAway, GraphAway, ReadersAway)]
+_AWAY = [kind.code for kind in (CatalogueAway, ArchiveAway, ArchiveRefuses, GraphAway, ReadersAway)]
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +57,8 @@ class Harvest:
         self._sealing = Sealing(rooms)
         probes: dict[str, Callable[[], object]] = {
             CatalogueAway.code: self._give_back_unknown,
+            ArchiveAway.code: rooms.archive.reach,
+            ArchiveRefuses.code: rooms.archive.reach,
             GraphAway.code: self._graph.reach,
         }
         self._forget_leases = partial(
@@ -128,6 +130,10 @@ class Harvest:
                 self._graph.settle(unpublished=True)
             self._rounds.leave()
 
+    def take_note(self, problems: Sequence[Problem]) -> None:
+        """Put on the problems list what was away before this began, as soon as that can be done."""
+        self._outages.unsaid.extend(problems)
+
     def _turn(self) -> None:
         """Take every step once, but for those whose engine is away."""
         for step, others in self._steps:
@@ -184,7 +190,7 @@ class Harvest:
 
     def _give_back_unknown(self) -> None:
         """Give back what a catalogue has handed out and could not say any more: a write, which shows that it is back."""
-        in_hand = (self._discoveries, self._readings, self._descriptions)
+        in_hand = (self._discoveries, self._readings, self._links, self._descriptions)
         claims = {row for room in in_hand for row in room.claim_ids}
         self._forget_leases(now=self._rooms.clock(), tokens=self._visits.tokens, claims=claims)
 

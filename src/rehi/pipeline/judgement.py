@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from rehi.archive import Archive, KeptVisit, TornPart
 from rehi.errors import (
     AddressDenied,
+    ArchiveAway,
     ArchiveError,
     BadAnswer,
     BadStatus,
@@ -22,7 +23,6 @@ from rehi.errors import (
     RedirectLoop,
     RobotsDenied,
     SoftError,
-    StoreUnreachable,
     Truncated,
     WrongType,
 )
@@ -72,13 +72,13 @@ class Judge:
     time_zone: tzinfo
     price: float = 1.0  # of a visit
     histories: dict[int, bytes] = field(default_factory=dict)  # what was learned of the changes of hosts that are held
+    _alone: bool = False  # the bucket is away, so that this batch is kept without a look at what is there
 
     def keep(self, finished: Sequence[Finished], known: Mapping[Digest, KnownBody], *, now: datetime) -> list[Visited]:
         """Append every answer worth keeping, sync once, and say what each visit came to; ``known`` bytes are not kept again."""
+        self._alone = False
         bodies = {
-            digest: body.place
-            for digest, body in known.items()
-            if body.pruned is None and self.archive.holds(body.place)
+            digest: body.place for digest, body in known.items() if body.pruned is None and self._holds(body.place)
         }
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
@@ -146,7 +146,7 @@ class Judge:
     def _answered(self, item: Finished, answer: Answer, bodies: dict[Digest, RecordRef]) -> Visited:
         task, visit = item.task, item.visit
         if answer.status == NOT_MODIFIED and task.body is not None:
-            record = self.archive.keep_duplicate(visit, body=task.body)
+            record = self._keep_again(visit, task.body, unmodified=task.digest)
             return self._came(
                 item, answer, Outcome.UNCHANGED, changed=False, record=record, digest=task.digest, body=task.body
             )
@@ -176,19 +176,36 @@ class Judge:
         """Write no record: it would hold bytes that nobody wants to have, or point to some that are not there."""
         return self._came(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
 
-    def _keep_again(self, visit: Visit, known: RecordRef) -> RecordRef:
-        """Keep a visit that brought known bytes: without them, but whole if nobody can say now what they were first."""
-        try:
-            return self.archive.keep_duplicate(visit, body=known)
-        except StoreUnreachable:
-            return self.archive.keep(visit)
+    def _keep_again(self, visit: Visit, known: RecordRef, *, unmodified: Digest | None = None) -> RecordRef:
+        """Keep a visit that found known bytes: without them.
+
+        If nobody can say now what they were first, it is kept with what it brought: all of them, or after a 304 their digest.
+        """
+        if not self._alone:
+            try:
+                return self.archive.keep_duplicate(visit, body=known)
+            except ArchiveAway:
+                self._alone = True
+        return (
+            self.archive.keep(visit) if unmodified is None else self.archive.keep_unmodified(visit, digest=unmodified)
+        )
 
     def _keep(self, visit: Visit, task: VisitTask) -> RecordRef:
-        """Keep bytes that are new: against those that the page had before, if they are here."""
-        if task.body is not None and self.archive.holds(task.body):
-            with suppress(StoreUnreachable):  # then whole: nobody can say now what was there before
+        """Keep bytes that are new: against those that the page had before, if they are here, and whole if nobody can say."""
+        if task.body is not None and self._holds(task.body):
+            try:
                 return self.archive.keep_change(visit, base=task.body)
+            except ArchiveAway:
+                self._alone = True
         return self.archive.keep(visit)
+
+    def _holds(self, ref: RecordRef) -> bool:
+        """Whether a record can be had; a bucket that is away is asked once for a batch, since that may take long."""
+        try:
+            return not self._alone and self.archive.holds(ref)
+        except ArchiveAway:
+            self._alone = True
+            return False
 
     def _redirected(self, item: Finished, answer: Answer) -> Visited:
         task = item.task

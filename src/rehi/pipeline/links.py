@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from rehi.errors import ArchiveError, LiesElsewhere, NotFound, ReadError, StoreUnreachable
+from rehi.errors import ArchiveError, LiesElsewhere, NotFound, ReadError
 from rehi.model.source import Finding
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Step
@@ -24,13 +24,27 @@ class Links(Step):
     """The share of the outbox that is about links."""
 
     _said = False  # that some are left to another worker
+    _claims: Sequence[Claim] = ()  # what is not done yet: the archive may be away
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing waits to be followed."""
+        return self._dry and not self._claims
+
+    @property
+    def claim_ids(self) -> set[int]:
+        """The rows of the outbox that are in hand."""
+        return {row for claim in self._claims for row in claim.ids}
 
     def follow(self) -> bool:
         """Enter what documents that were read link to; whether the catalogue has changed."""
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
         if now < self._look_at:
             return False
-        claims = catalogue.claim((FOLLOW,), worker=self._rooms.worker, limit=BATCH, ttl=LEASE_SECONDS, now=now)
+        claims = self._claims or catalogue.claim(
+            (FOLLOW,), worker=self._rooms.worker, limit=BATCH, ttl=LEASE_SECONDS, now=now
+        )
+        self._claims = claims
         self._dry = not claims
         if not claims:
             self._look_at = now + timedelta(seconds=DRY_SECONDS)
@@ -40,6 +54,7 @@ class Links(Step):
             self._progress.counts["followed"] += catalogue.follow_links(origins, source_id=source_id, now=now)
         # Whoever is killed before this enters the same links again; what is left alone another worker takes when it may.
         catalogue.finish([claim for claim in claims if claim.subject not in left])
+        self._claims = ()
         return True
 
     def _choose(self, claims: Sequence[Claim], left: set[int]) -> dict[int, dict[int, list[Finding]]]:
@@ -69,8 +84,6 @@ class Links(Step):
             document = self._rooms.reading_of(resource_id).document
         except NotFound:  # it shows nothing any more
             return "", ()
-        except StoreUnreachable:
-            raise  # it is waited for
         except (ArchiveError, ReadError) as error:
             _log.warning("the links of document %d are not followed: %s", resource_id, error)
             return "", ()

@@ -92,7 +92,10 @@ class Outages:
         away = steady - self._began[error.code]
         if self.patience is not None and away >= self.patience:
             raise error
+        before = self._resting.get(step, ("", 0.0))[0]
         self._resting[step] = (error.code, steady + min(max(away / 4, SHORTEST), LONGEST))
+        if before and all(code != before for code, _ in self._resting.values()):
+            self._end(before)  # the step has got beyond what it waited for, and nobody else waits for that
 
     def _end(self, code: str) -> None:
         """One step has found the engine back: none waits for it any more."""

@@ -13,6 +13,7 @@ from rehi import enrich, extract
 from rehi.archive import Archive, DerivedFiles, write_reading
 from rehi.enrich import Understanding, understand
 from rehi.errors import (
+    ArchiveAway,
     DataFolderBusy,
     LiesElsewhere,
     NotFound,
@@ -75,12 +76,16 @@ def read_documents(plan: ReadingPlan, tasks: Sequence[ReadTask], at: datetime) -
     """Read one after another: what is wrong with one is its own, but for a crash, a hang and greed."""
     archive = plan.open_archive()
     outcomes: list[ReadDocument | RehiError] = []
+    away: ArchiveAway | None = None  # the others are not tried then: each may take long, and all would be in vain
     for task in tasks:
         try:
+            if away is not None:
+                raise away
             outcomes.append(read_document(plan, task, at, archive=archive)[1])
         except MemoryError:
             raise
         except RehiError as error:
+            away = error if isinstance(error, ArchiveAway) else away
             outcomes.append(error)
         except Exception as fault:  # of ours or of a library: one document's problem, never the others'
             kind = ReadersAway if is_shortage(fault) else ReaderCrashed

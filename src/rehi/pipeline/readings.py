@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from rehi.errors import (
     Disposition,
+    EngineAway,
     FacetFailed,
     ReaderCrashed,
     ReadersAway,
@@ -33,6 +34,7 @@ OTHERS_SECONDS = 5.0  # between two looks at what waits in the folders of other 
 OTHERS_LOOKED_AT = 1_000  # documents whose files are looked for here
 
 ATTEMPTS = 3  # times that a document may be tried
+SHORTAGES = 10  # times that memory, room or files may have run out under it, which is hardly ever its fault
 GUARDED = (ReaderCrashed, ReadTimeout, ReadTooLarge)  # they end a whole parcel
 
 Outcomes = list[ReadDocument | RehiError]
@@ -68,6 +70,9 @@ class Readings(Step):
         self._done: deque[Future[Outcomes]] = deque()  # filled by the executor's thread
         self._in_hand: dict[ReadingKey, Unread] = {}  # what is being read, in whatever parcel
         self._ended: list[tuple[Unread, ReadDocument | RehiError]] = []  # what was read, and is in no result yet
+        self._held_back: list[Unread] = []  # what could not be read because something was away
+        self._away: RehiError | None = None  # what that was, if it is not said yet
+        self._shortages: Counter[ReadingKey] = Counter()  # how often something had run out while it was read
         self._unrecorded: list[ReadResult] = []  # what came of tasks, and is not on record yet
         self._restarts = 0  # of the executor's processes, of which was told
         self._held = 0  # documents that are being read, or have been and are not recorded
@@ -77,25 +82,49 @@ class Readings(Step):
     @property
     def is_settled(self) -> bool:
         """Whether nothing is being read, and nothing waits to be."""
-        return not self._reading and not self._ended and not self._unrecorded and self._dry
+        in_hand = self._reading or self._ended or self._unrecorded or self._held_back
+        return not in_hand and self._dry
 
     @property
     def claim_ids(self) -> set[int]:
         """The rows of the outbox that are in hand."""
-        unread = (*(one for parcel in self._reading.values() for one in parcel), *(one for one, _ in self._ended))
+        reading, ended = (one for parcel in self._reading.values() for one in parcel), (one for one, _ in self._ended)
+        unread = (*reading, *ended, *self._held_back)
         tasks = (*(task for one in unread for task in one.tasks), *(one.task for one in self._unrecorded))
         return {row for task in tasks for row in task.claim.ids}
 
     def read(self) -> bool:
         """Record what has been read and hand out what waits; whether the catalogue has changed."""
         now = self._rooms.clock()
+        self._take_up(now)
         waited = (now - self._recorded_at).total_seconds() >= BATCH_SECONDS
         recorded = bool(self._done or self._ended or self._unrecorded) and (waited or self._is_ripe())
         if recorded:
             self._record(now)
         self._hand_out(now)
         self._check_executor()
+        if self._away is not None:
+            away, self._away = self._away, None
+            raise away
         return recorded
+
+    def _take_up(self, now: datetime) -> None:
+        """Hand out again what was held back: what was away may be back. What another worker has claimed is left to it."""
+        if not self._held_back:
+            return
+        claims = [task.claim for unread in self._held_back for task in unread.tasks]
+        renewed = self._rooms.catalogue.renew_claims(claims, worker=self._rooms.worker, ttl=LEASE_SECONDS, now=now)
+        mine = {row for claim in renewed for row in claim.ids}
+        held, self._held_back = self._held_back, []
+        for unread in held:
+            before = len(unread.tasks)
+            unread.tasks[:] = [task for task in unread.tasks if mine.issuperset(task.claim.ids)]
+            self._held -= before - len(unread.tasks)
+            if not unread.tasks:
+                del self._in_hand[unread.key]
+        left = [unread for unread in held if unread.tasks]
+        for parcel in _parcels(left, PARCEL, workers=self._rooms.executor.workers):
+            self._submit(parcel, now)
 
     def _check_executor(self) -> None:
         """Raise ReadersAway while there are no processes to read in, and once when new ones had to be brought."""
@@ -185,7 +214,12 @@ class Readings(Step):
         self._recorded_at = now
         for _ in range(len(self._done)):
             future = self._done.popleft()
-            self._ended += self._outcomes(self._reading.pop(future), future, now)
+            for unread, outcome in self._outcomes(self._reading.pop(future), future, now):
+                if isinstance(outcome, RehiError) and self._is_waited_for(unread, outcome):
+                    self._held_back.append(unread)
+                    self._away = outcome
+                else:
+                    self._ended.append((unread, outcome))
         if self._ended:
             self._unrecorded += self._results(self._ended, now)
             self._ended = []
@@ -199,6 +233,14 @@ class Readings(Step):
         self._progress.counts["read"] += len(results)
         new = (result.reading for result in results if isinstance(result.reading, NewReading))
         self._progress.counts["names"] += sum(reading.facts.names for reading in new)
+
+    def _is_waited_for(self, unread: Unread, error: RehiError) -> bool:
+        """Whether it is nobody's fault, and the same is read again; but where it always runs out of something, it is to blame."""
+        if isinstance(error, ReadersAway):
+            self._shortages[unread.key] += 1
+            if self._shortages[unread.key] >= SHORTAGES:
+                return False
+        return error.disposition is Disposition.WAIT
 
     def _outcomes(
         self, parcel: Parcel, future: Future[Outcomes], now: datetime
@@ -217,6 +259,8 @@ class Readings(Step):
                 self._submit(parcel, now)
                 return []
             outcomes = [self._plain.pop(first.version_id, error)]
+        except EngineAway as error:
+            outcomes = [error] * len(parcel)
         except Exception as fault:  # of ours or of a library: one document's problem, never the loop's
             outcomes = [ReaderCrashed(f"{type(fault).__name__}: {fault}")] * len(parcel)
         return list(zip(parcel, outcomes, strict=True))
@@ -231,6 +275,7 @@ class Readings(Step):
         readings = to_readings(documents, self._rooms.catalogue, self._rooms.derived)
         for unread, outcome in ended:
             del self._in_hand[unread.key]
+            self._shortages.pop(unread.key, None)
             error = self._plain.pop(unread.tasks[0].version_id, None)
             if isinstance(outcome, RehiError):
                 for task in unread.tasks:

@@ -6,7 +6,7 @@ import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 
-from rehi.errors import StoreUnreachable
+from rehi.errors import ArchiveAway
 from rehi.pipeline.rooms import Rooms
 
 LOOK_SECONDS = 5.0  # between two looks at how old the open files are
@@ -56,7 +56,7 @@ class Sealing:
         """Say what kept a file from being sealed; it is tried again with the next look or file."""
         try:
             work.result()
-        except StoreUnreachable as error:
+        except ArchiveAway as error:
             _log.warning("a file is not sealed yet: %s", error)
 
     def _seal_all(self, old: datetime | None) -> None:

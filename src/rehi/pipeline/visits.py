@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 
-from rehi.errors import BadStatus, HostDeferred, RobotsDenied
+from rehi.errors import ArchiveAway, BadStatus, HostDeferred, RobotsDenied
 from rehi.fetch import (
     PROBE_BYTES,
     ROBOTS_BYTES,
@@ -22,6 +22,7 @@ from rehi.fetch import (
 from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
 from rehi.model.host import HostOrders
 from rehi.model.retention import are_references
+from rehi.model.version import RecordRef
 from rehi.model.visit import HostLease, Visit, Visited, VisitTask
 from rehi.model.work import HostProfile, HostRelease
 from rehi.pipeline.courtesy import HOST_FAILURES, Courtesy
@@ -185,7 +186,7 @@ class Visits(Step):
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
             by_reference = bool(task.dropped_by) and are_references(task.dropped_by)
-            known = by_reference or (task.body is not None and self._rooms.archive.holds(task.body))
+            known = by_reference or (task.body is not None and self._holds(task.body))
             self._fetcher.submit(
                 request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
@@ -196,6 +197,13 @@ class Visits(Step):
         if not sent:
             self._agenda.done(request, now=now, seconds=None)
         return sent
+
+    def _holds(self, ref: RecordRef) -> bool:
+        """Whether a record can be had; if its bucket is away, the page is asked for as a whole."""
+        try:
+            return self._rooms.archive.holds(ref)
+        except ArchiveAway:
+            return False
 
     def _arrive(self, request: PlannedRequest, visit: Visit, now: datetime) -> None:
         lease = request.lease

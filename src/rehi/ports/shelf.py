@@ -31,7 +31,10 @@ class Shelf(Protocol):
         """The files' names and sizes, in the order of the names."""
 
     def has(self, file: str) -> bool:
-        """Whether a file is there, as far as can be told without waiting for anybody; cheap enough for every record."""
+        """Whether a file is there, cheap enough for every record; ArchiveAway if nobody can tell now."""
+
+    def reach(self) -> None:
+        """Have the place of sealed files do something; ArchiveAway if it does not answer."""
 
     def set_aside(self, file: str, offset: int) -> None:
         """Move what follows ``offset`` to a place of its own, and end the file there."""
@@ -53,7 +56,10 @@ class ShelfEngine(Shelf, Protocol):
     """A shelf as the wiring has it: opened, looked after and closed."""
 
     def start_uploads(self, report: Report) -> None:
-        """Begin to bring sealed files to where they stay, and report what goes wrong with it; EngineError if it can't be used."""
+        """Begin to bring sealed files to where they stay, and report what goes wrong with it; EngineError if it can't be used.
+
+        ArchiveAway if it does not answer now.
+        """
 
     def check(self) -> str:
         """Return one line on the place; an error says what is wrong there."""

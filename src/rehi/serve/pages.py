@@ -13,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from rehi.app import utc_now
-from rehi.errors import ArchiveError, EngineAway, NotFound, ReadError
+from rehi.errors import ArchiveAway, ArchiveError, EngineAway, NotFound, ReadError
 from rehi.link import slug
 from rehi.model.document import Mention, Reading
 from rehi.model.listing import DocumentFilter, Page
+from rehi.model.outage import say
 from rehi.operations.documents import get_document, list_documents
 from rehi.operations.entities import KindName, find_entities, get_entity
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
@@ -48,8 +49,8 @@ class TextSpan:
 def show_overview(request: Request) -> Response:
     """Show what there is, what is going on, and the sources."""
     house, service = house_of(request), request.app.state.service
-    catalogue = house.catalogue
     try:
+        catalogue = house.catalogue
         totals, gap = catalogue.totals(now=utc_now()), house.graph_gap()
     except EngineAway as error:  # the one page that tells what is going on, whatever is away
         page = render(request, "away.html", {"status": tell_outage(service.status, error)}, status=503)
@@ -143,6 +144,8 @@ def show_document(request: Request, document_id: int) -> Response:
         facets = list(view_facets(reading))
     except NotFound:
         pass
+    except ArchiveAway as error:
+        trouble = f"Its text can't be shown now: {say(error)}."
     except (ArchiveError, ReadError) as error:  # what is known of the document can be shown nevertheless
         trouble = f"Its text can't be shown: {error}. {error.advice}"
     values = {

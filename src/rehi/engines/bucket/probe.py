@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from rehi.engines.bucket.store import Store
-from rehi.errors import EngineError, StoreUnreachable
+from rehi.errors import ArchiveAway, ArchiveRefuses, EngineError
 
-_FOLDER = ".probe"
+FOLDER = ".probe"
 _LEFT_BEHIND = timedelta(hours=1)  # objects older than this were left by a probe that was killed
 _BYTES = b"0123456789abcdef"
 
@@ -37,12 +37,15 @@ class Capabilities:
 
 
 def probe(store: Store) -> Capabilities:
-    """Try all on two small objects, and return what works; EngineError if the bucket can't be used."""
-    first, second = (f"{_FOLDER}/{secrets.token_hex(8)}" for _ in range(2))
+    """Try all on two small objects, and return what works.
+
+    EngineError if the bucket can't be used, ArchiveAway if it does not answer: that may pass.
+    """
+    first, second = (f"{FOLDER}/{secrets.token_hex(8)}" for _ in range(2))
     try:
-        store.list(_FOLDER)  # fails with a clear error if there is no such bucket, or no access to it
+        store.list(FOLDER)  # fails with a clear error if there is no such bucket, or no access to it
         return _try(store, first, second)
-    except StoreUnreachable as error:
+    except ArchiveRefuses as error:
         raise EngineError(f"{error}; look at archive.uri, archive.endpoint and the credentials") from error
 
 
@@ -57,7 +60,7 @@ def _try(store: Store, first: str, second: str) -> Capabilities:
         lists = _lists(store, first)
     finally:
         for name in (first, second):
-            with suppress(StoreUnreachable):
+            with suppress(ArchiveAway):
                 store.delete(name)
     return Capabilities(conditional_put=conditional, conditional_copy=copies, lists_at_once=lists)
 
@@ -66,7 +69,7 @@ def _creates_once(store: Store, name: str) -> bool:
     try:
         store.create(name, _BYTES)
         return not store.create(name, _BYTES)
-    except StoreUnreachable:
+    except ArchiveAway:
         store.write(name, _BYTES)
         return False
 
@@ -74,20 +77,26 @@ def _creates_once(store: Store, name: str) -> bool:
 def _reads_ranges(store: Store, name: str) -> bool:
     try:
         part, size = store.read(name, 4, 9)
-    except StoreUnreachable:
-        return False
+    except ArchiveAway:
+        return _can_not(store)
     return bytes(part) == _BYTES[4:9] and size == len(_BYTES)
 
 
 def _copies_once(store: Store, source: str, name: str) -> bool:
     try:
         return store.copy_new(source, name) and not store.copy_new(source, name)
-    except StoreUnreachable:
-        return False
+    except ArchiveAway:
+        return _can_not(store)
+
+
+def _can_not(store: Store) -> bool:
+    """Return False: the store can't do what was tried; ArchiveAway if it does not answer anything else either."""
+    store.list(FOLDER)
+    return False
 
 
 def _lists(store: Store, name: str) -> bool:
-    listed = {stored.name: stored for stored in store.list(_FOLDER)}
+    listed = {stored.name: stored for stored in store.list(FOLDER)}
     mine = listed.get(name)
     if mine is None:
         return False

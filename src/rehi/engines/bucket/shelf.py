@@ -12,12 +12,13 @@ from time import monotonic
 from typing import BinaryIO
 
 from rehi.engines.bucket.marks import Marks
+from rehi.engines.bucket.probe import FOLDER as PROBE_FOLDER
 from rehi.engines.bucket.probe import probe
 from rehi.engines.bucket.store import Store
 from rehi.engines.bucket.uploader import Report, Uploader
 from rehi.engines.bucket.window import open_object
 from rehi.engines.folder import FILE_NAME, FolderShelf
-from rehi.errors import ArchiveError, EngineError, RecordMissing, RehiError, StoreUnreachable
+from rehi.errors import ArchiveAway, ArchiveError, EngineError, RecordMissing, RehiError
 from rehi.model.version import RecordRef
 
 WARC, INDEX = ".warc.gz", ".cdxj"  # a file, and what is written beside it when it is sealed
@@ -47,11 +48,12 @@ class BucketShelf:
         self._listed_at = -REMEMBERED
         self._uploader: Uploader | None = None
         self._report: Report = _ignore
-        self._unreachable = False  # the last listing failed
+        self._away: ArchiveAway | None = None  # why the last listing failed
 
     def start_uploads(self, report: Report = _ignore) -> None:
         """Find out what the bucket can do, and begin to upload sealed files; EngineError if it can't be used.
 
+        ArchiveAway if it does not answer: then it can be tried again.
         ``report`` is called with each file that can't be uploaded, and why.
         """
         if self._uploader is None:
@@ -86,25 +88,29 @@ class BucketShelf:
         return open_object(self._store, ref)
 
     def files(self) -> Sequence[tuple[str, int]]:
-        """Return names and sizes of local files and objects; StoreUnreachable if the bucket can't be listed."""
+        """Return names and sizes of local files and objects; ArchiveAway if the bucket can't be listed."""
         sizes = self._objects()
         sizes.update(self._local.files())
         return sorted(sizes.items())
 
     def has(self, file: str) -> bool:
-        """Whether a file is in the folder, or was in the bucket a moment ago; False if the bucket can't be asked."""
+        """Whether a file is in the folder, or was in the bucket a moment ago; ArchiveAway if the bucket can't be asked."""
         if not FILE_NAME.fullmatch(file):
             return False
         if (self._folder / file).is_file() or file in self._listed:
             return True
         if monotonic() - self._listed_at < REMEMBERED:
+            if self._away is not None:
+                raise self._away
             return False
-        try:
-            return file in self._objects()
-        except StoreUnreachable as error:
-            _log.warning("%s", error)
-            self._listed_at = monotonic()
-            return False
+        return file in self._objects()
+
+    def reach(self) -> None:
+        """Have the bucket answer something; ArchiveAway if it does not."""
+        self._store.list(PROBE_FOLDER)
+        if self._away is not None:  # then what was remembered of it is no longer true
+            self._note_listing(None)
+            self._listed_at = -REMEMBERED
 
     def is_sealed(self, file: str) -> bool:
         """Whether it waits to be brought to the bucket, or is there."""
@@ -190,7 +196,7 @@ class BucketShelf:
         if not (self._folder / file).is_file():
             try:
                 stored = self._store.find(file)
-            except StoreUnreachable as error:  # its name is new; an object of that name is noticed at the upload
+            except ArchiveAway as error:  # its name is new; an object of that name is noticed at the upload
                 _log.warning("%s", error)
                 stored = None
             if stored is not None:
@@ -208,16 +214,20 @@ class BucketShelf:
     def _objects(self) -> dict[str, int]:
         try:
             listed = self._store.list()
-        except StoreUnreachable as error:
-            self._unreachable = True
-            self._report(self._store.uri, error)
+        except ArchiveAway as error:
+            self._listed_at = monotonic()
+            self._note_listing(error)
             raise
-        if self._unreachable:
-            self._unreachable = False
-            self._report(self._store.uri, None)
+        self._note_listing(None)
         sizes = {item.name: item.size for item in listed if FILE_NAME.fullmatch(item.name)}
         self._listed, self._listed_at = set(sizes), monotonic()
         return sizes
+
+    def _note_listing(self, error: ArchiveAway | None) -> None:
+        """Remember why the bucket could not be listed, and report it if that is news."""
+        before, self._away = self._away, error
+        if error is not None or before is not None:
+            self._report(self._store.uri, error)
 
     def _settling(self) -> AbstractContextManager[object]:
         return self._uploader.settling if self._uploader else nullcontext()

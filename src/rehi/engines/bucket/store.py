@@ -11,12 +11,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
-from rehi.errors import EngineError, RecordMissing, SettingsError, StoreUnreachable
+from rehi.errors import ArchiveAway, ArchiveRefuses, EngineError, RecordMissing, SettingsError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-READ_TIMEOUT = "60s"  # for a window of a file at most
+READ_TIMEOUT = (
+    "30s"  # for a window of a file at most; a document must not be blamed for a store that hangs (work.timeout)
+)
 WRITE_TIMEOUT = "15min"  # the store's own copy of a file of some GB is one request
 PARTS_AT_ONCE = 4
 _ENDPOINT = {
@@ -27,6 +29,8 @@ _ENDPOINT = {
 _BUCKET = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}")
 _PREFIX = re.compile(r"(/[A-Za-z0-9_=+-][A-Za-z0-9._=+-]*)*/?")
 _STATUS = re.compile(r"status code: ([1-5][0-9]{2}[A-Za-z ]{0,40})")
+# Answers of a store that is overloaded, starting or broken; any other says that the question is wrong, or who asks.
+_PASSING = ("408", "425", "429", "500", "502", "503", "504", "507", "509", "52", "53")
 _CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,60})</Code>")
 
 
@@ -155,10 +159,11 @@ class Store:
         try:
             yield
         except FileNotFoundError as error:
-            raise StoreUnreachable(f"{self.uri}: {action} failed: there is no such bucket") from error
+            raise ArchiveRefuses(f"{self.uri}: {action} failed: there is no such bucket") from error
         except BaseError as error:
+            kind, why = _judge(error)
             # Without its cause: the library's own message holds whole URLs, and with them some stores' tokens.
-            raise StoreUnreachable(f"{self.uri}: {action} failed: {_why(error)}") from None
+            raise kind(f"{self.uri}: {action} failed: {why}") from None
 
 
 def check_uri(uri: str) -> str:
@@ -220,24 +225,29 @@ def _stored_object(meta: Any) -> StoredObject:
     return StoredObject(str(meta["path"]), int(meta["size"]), (meta["e_tag"] or "").strip('"'), meta["last_modified"])
 
 
-def _why(error: Exception) -> str:
+def _judge(error: Exception) -> tuple[type[ArchiveAway], str]:
+    """Return whether the store may well do it in a moment, or refuses for good as far as can be told; and why."""
     from obstore.exceptions import NotSupportedError, PermissionDeniedError, UnauthenticatedError
 
     message = str(error)
     status, code = _STATUS.search(message), _CODE.search(message)
     answer = " ".join(match[1].strip() for match in (status, code) if match)
     if "TimeTooSkewed" in answer:
-        return f"its clock and this machine's differ too much ({answer})"
+        return ArchiveRefuses, f"its clock and this machine's differ too much ({answer})"
     if isinstance(error, PermissionDeniedError | UnauthenticatedError) or answer.startswith(("401", "403")):
-        return f"it refuses the credentials ({answer or 'no access'})"
+        return ArchiveRefuses, f"it refuses the credentials ({answer or 'no access'})"
     if isinstance(error, NotSupportedError):
-        return "the store can't do that"
+        return ArchiveRefuses, "the store can't do that"
     if "NoSuchBucket" in answer:
-        return "there is no such bucket"
+        return ArchiveRefuses, "there is no such bucket"
     if answer:
-        return f"it answered {answer}"
-    if "credential" in message.lower() or "169.254.169.254" in message:
-        return "there are no credentials in the environment"
-    if "timed out" in message.lower() or "TimedOut" in message:
-        return "it took too long"
-    return "nobody answers there"
+        return ArchiveAway if answer.startswith(_PASSING) else ArchiveRefuses, f"it answered {answer}"
+    message = message.lower()
+    if "credential" in message or "169.254.169.254" in message:
+        return ArchiveRefuses, "there are no credentials in the environment"
+    if "dns error" in message or "failed to lookup" in message:
+        return ArchiveRefuses, "nobody knows a machine of that name"
+    return (
+        ArchiveAway,
+        "it took too long" if "timed out" in message or "timedout" in message else "nobody answers there",
+    )

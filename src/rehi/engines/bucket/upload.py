@@ -10,7 +10,7 @@ from typing import BinaryIO
 from rehi.engines.bucket.probe import Capabilities
 from rehi.engines.bucket.store import Store
 from rehi.engines.bucket.verification import holds_same_bytes, part_size, size_of
-from rehi.errors import ObjectDiffers, StoreUnreachable
+from rehi.errors import ArchiveAway, ObjectDiffers
 
 SMALL = 16_777_216  # written with one request, from memory
 COPIED = 5_000_000_000  # S3 copies no more than this in one request
@@ -41,10 +41,10 @@ def upload(store: Store, capabilities: Capabilities, name: str, file: BinaryIO, 
         written_by_us = True
     stored = store.find(name)
     if stored is None:
-        raise StoreUnreachable(f"{store.uri}: {name} was written, and is not there")
+        raise ArchiveAway(f"{store.uri}: {name} was written, and is not there")
     if not holds_same_bytes(store, file, stored, just_written=written_by_us):
         if replaces:  # somebody else has written there at the same time
-            raise StoreUnreachable(f"{store.uri}: {name} did not arrive as it was sent")
+            raise ArchiveAway(f"{store.uri}: {name} did not arrive as it was sent")
         raise ObjectDiffers(f"{store.uri} has other bytes under the name {name}, {stored.size:,} of them")
 
 
@@ -73,15 +73,15 @@ def _write_and_copy(store: Store, name: str, file: BinaryIO, size: int) -> bool:
         store.write_parts(temporary, file, part=part_size(size))
         stored = store.find(temporary)
         if stored is None or not holds_same_bytes(store, file, stored, just_written=True):
-            raise StoreUnreachable(f"{store.uri}: {name} did not arrive as it was sent")
+            raise ArchiveAway(f"{store.uri}: {name} did not arrive as it was sent")
         if not store.copy_new(temporary, name):
             return False
         copied = store.find(name)
         if copied is None or copied.size != size:
-            raise StoreUnreachable(f"{store.uri}: {name} was not copied as it was sent")
+            raise ArchiveAway(f"{store.uri}: {name} was not copied as it was sent")
         return True
     finally:
-        with suppress(StoreUnreachable):
+        with suppress(ArchiveAway):
             store.delete(temporary)
 
 

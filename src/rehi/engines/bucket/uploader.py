@@ -12,7 +12,7 @@ from rehi.engines.bucket.marks import Mark, Marks
 from rehi.engines.bucket.probe import Capabilities
 from rehi.engines.bucket.store import Store
 from rehi.engines.bucket.upload import upload
-from rehi.errors import ArchiveError, RehiError, StoreUnreachable
+from rehi.errors import ArchiveAway, ArchiveError, RehiError
 
 SHORTEST, LONGEST = 1.0, 60.0  # seconds until the store is tried again; doubled each time
 REFUSED = 3_600.0  # seconds until a file is tried again for which the bucket has other bytes under its name
@@ -72,7 +72,7 @@ class Uploader:
             try:
                 self._upload_all()
                 self._remove_copies()
-            except StoreUnreachable:
+            except ArchiveAway:
                 self._sleep(pause, failed=True)
                 pause = min(2 * pause, LONGEST)
             except Exception:  # a full disk, a fault of ours: the files stay where they are, and are tried again
@@ -99,7 +99,7 @@ class Uploader:
                 continue
             try:
                 self._upload(mark)
-            except StoreUnreachable as error:
+            except ArchiveAway as error:
                 self._report_error(mark.file, error)
                 raise
             except ArchiveError as error:

@@ -22,7 +22,7 @@ from rehi.engines.sql.outbox.port import SqlOutbox
 from rehi.engines.sql.retention.port import SqlRetention
 from rehi.engines.sql.sources.port import SqlSources
 from rehi.engines.sql.workers.port import SqlWorkers
-from rehi.errors import EngineError
+from rehi.errors import CatalogueAway, EngineError
 from rehi.ports.catalogue import DumpedFiles
 
 
@@ -60,10 +60,18 @@ class SqlCatalogue(
 
 
 def open_catalogue(uri: str) -> SqlCatalogue:
-    """Return the catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older."""
+    """Return the catalogue at ``sqlite:///path`` or ``postgresql://…``; made if it is not there, upgraded if it is older.
+
+    CatalogueAway if it is sure to be no mistake in the address, such as a server that is starting; else EngineError.
+    """
     database = Database(_dialect_of(uri))
     try:
         upgrade(database)
+    except CatalogueAway as error:
+        database.close()
+        if error.__cause__ is not None and database.dialect.may_open_later(error.__cause__):
+            raise
+        raise EngineError(str(error)) from error
     except BaseException:
         database.close()
         raise

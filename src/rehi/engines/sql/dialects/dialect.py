@@ -55,6 +55,9 @@ class Dialect(Protocol):
     def may_retry(self, cause: BaseException) -> bool:
         """Whether the same transaction can succeed if it is run again."""
 
+    def may_open_later(self, cause: BaseException) -> bool:
+        """Whether a database that was away when it was to be opened may be there later: nothing is wrong with its address."""
+
     def clock(self, connection: Connection) -> datetime:
         """Return the time by the database's own clock."""
 

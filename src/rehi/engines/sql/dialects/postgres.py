@@ -31,6 +31,11 @@ _RETRIED = ("40001", "40P01")  # serialisation failure, deadlock
 _DISK_FULL = "53100"
 # The connection broke, the server is stopping, starting or recovering, or has no place for one more.
 _AWAY = ("08", "57P01", "57P02", "57P03", "53300", "53200")
+_PASSING = re.compile(
+    "too many (clients|connections)|connection slots are reserved|starting up|shutting down|recovery mode"
+    "|not (yet )?accepting connections"
+)
+_UNKNOWN_HOST = re.compile("Name or service not known|nodename nor servname|No address associated")
 # Any numbers that nobody else is likely to take.
 _LOCKS = {
     Guarded.SCHEMA: 0x72656869_0001, Guarded.REDIRECTS: 0x72656869_0002, Guarded.CLAIMS: 0x72656869_0003,
@@ -136,6 +141,16 @@ class PostgresDialect:
     def may_retry(self, cause: BaseException) -> bool:
         """Whether it was a deadlock: the other transaction has gone on and is done."""
         return _state_of(cause.orig if isinstance(cause, DBAPIError) else cause) in _RETRIED
+
+    def may_open_later(self, cause: BaseException) -> bool:
+        """Whether nobody answers, or a server that is starting, stopping or full; no other answer gets better by waiting.
+
+        A connection that was refused has no state. Its message is in the server's language: what is not understood is an error.
+        """
+        message = str(cause.orig if isinstance(cause, DBAPIError) else cause)
+        if _UNKNOWN_HOST.search(message):
+            return False
+        return "FATAL" not in message or _PASSING.search(message) is not None
 
     def clock(self, connection: Connection) -> datetime:
         """Return the time by the server's clock."""

@@ -38,6 +38,8 @@ _COMPLAINTS = {
     sqlite3.SQLITE_CANTOPEN: "can't be opened; check that its folder exists and may be written",
     sqlite3.SQLITE_READONLY: "may not be written",
     sqlite3.SQLITE_PERM: "may not be written",
+    sqlite3.SQLITE_IOERR: "can't be read or written (disk I/O error): its disk fails, is full or lets no file grow further; "
+    "look at it, make room and start again. What was recorded is there",
     sqlite3.SQLITE_BUSY: "has been locked by another process for too long; try again when that one is done",
     sqlite3.SQLITE_LOCKED: "has been locked by another process for too long; try again when that one is done",
 }
@@ -136,6 +138,10 @@ class SqliteDialect:
     def may_retry(self, cause: BaseException) -> bool:
         """Return False: a writer has the database for itself."""
         return False
+
+    def may_open_later(self, cause: BaseException) -> bool:
+        """Whether it is there and somebody else has it; one that can't be opened may be in a folder that is not there."""
+        return _base_code(cause.orig if isinstance(cause, DBAPIError) else cause) != sqlite3.SQLITE_CANTOPEN
 
     def clock(self, connection: Connection) -> datetime:
         """Return the time by this machine's clock: all who share the file are on it."""
