@@ -267,13 +267,13 @@ class House:
 
     @contextmanager
     def writing_graph(self) -> Iterator[Graph]:
-        """The graph to write to, by who holds the folder's lock."""
+        """Return the graph to write to, by who holds the folder's lock."""
         with closing(self._load_graph(writable=True)) as graph:
             yield graph
 
     @contextmanager
     def sealing(self) -> Iterator[tuple[Archive, ...]]:
-        """The archives whose files this worker seals, its own and that of its intake; nobody writes to them meanwhile."""
+        """Return the archives whose files this worker seals, its own and that of its intake; nobody writes to them meanwhile."""
         from rehi.archive import Archive
 
         data, size = self.settings.data, self.settings.archive.file_bytes

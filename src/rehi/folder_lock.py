@@ -14,7 +14,7 @@ from rehi.errors import DataFolderBusy, DiskFull, EngineError
 
 @contextmanager
 def lock_folder(folder: Path, *, name: str = "lock") -> Iterator[None]:
-    """The only writer in a data folder; DataFolderBusy says who the other one is."""
+    """Lock a data folder as its only writer; DataFolderBusy says who the other one is."""
     path = folder / name
     try:
         with path.open("a+", encoding="ascii") as file:

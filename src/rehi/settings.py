@@ -268,7 +268,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments win over the environment, and the environment over the file."""
+        """Order the sources: arguments win over the environment, and the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     @property

@@ -42,7 +42,7 @@ class FolderShelf:
         self._names_dirty = False  # a file was made since the folder was last synced
 
     def start_uploads(self, report: object) -> None:
-        """Nothing to do: files stay where they are written."""
+        """Do nothing: files stay where they are written."""
 
     def reach(self) -> None:
         """Nothing to do: a folder is always there."""

@@ -84,7 +84,7 @@ def plan_adaptive(
 
 
 def _exposures(age: float, until: float) -> tuple[float, float, float]:
-    """How much each expert thinks may happen while a page ages; their hazards fall as 1, age^-.5 and age^-.9."""
+    """Return how much each expert thinks may happen while a page ages; their hazards fall as 1, age^-.5 and age^-.9."""
     a, b = age + _YOUNG, until + _YOUNG
     return until - age, 2 * (sqrt(b) - sqrt(a)), 10 * (b**0.1 - a**0.1)
 
@@ -93,7 +93,7 @@ _FIRST_EXPOSURES = _exposures(0.0, _FIRST_GUESS)
 
 
 def _beliefs(page: PageHistory, host: HostHistory, promised: float) -> list[tuple[float, float]]:
-    """By expert, what is believed of a page's rate: a gamma distribution drawn towards its host's mean."""
+    """Return by expert what is believed of a page's rate: a gamma distribution drawn towards its host's mean."""
     promise = _exposures(0.0, promised) if promised > 0 else None
     beliefs = []
     for k in range(EXPERTS):
@@ -133,7 +133,7 @@ def _learn(
 
 
 def _hidden(expected: float) -> float:
-    """How many changes one seen change stands for: without this, rates of pages that change often come out low."""
+    """Return how many changes one seen change stands for: without this, rates of pages that change often come out low."""
     return min(expected / (1 - exp(-expected)), _MOST_HIDDEN) if expected > 1e-6 else 1.0
 
 
@@ -154,7 +154,7 @@ def _choose(
     page: PageHistory, host: HostHistory, promised: float,
     *, price: float, taste: float, shortest: float, longest: float,
 ) -> float:  # fmt: skip
-    """The first wait at which one visit more brings what it costs.
+    """Return the first wait at which one visit more brings what it costs.
 
     With a wait of T, a visit brings fresh time T - F(T), F being the stale time expected, and a version with the
     probability p(T). Per unit of time, less the price, that is best where T p - F, or p - T p', reaches the price.

@@ -231,7 +231,7 @@ def _after_the_rush(clock: Clock, at: float, wait: float, freshness: float) -> f
 
 
 def believe(date: datetime | None, *, at: float, since: float | None, changed: bool | None) -> float | None:
-    """When the page changed, if that agrees with what we saw: since the last visit if it changed, before it if not."""
+    """Return when the page changed, if that agrees with what we saw: since the last visit if it changed, before it if not."""
     if date is None:
         return None
     moment = date.timestamp()

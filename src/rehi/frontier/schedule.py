@@ -48,7 +48,7 @@ def plan_visit(
     settings: RevisitSettings,
     time_zone: tzinfo,
 ) -> Plan:
-    """When to come back after a visit; ``weight`` is the source's priority, ``price`` what a visit costs (1: nothing).
+    """Return when to come back after a visit; ``weight`` is the source's priority, ``price`` what a visit costs (1: nothing).
 
     The histories are what the last plan gave back; any other bytes count as none.
     """
@@ -88,7 +88,7 @@ def plan_soonest(
     settings: RevisitSettings,
     time_zone: tzinfo,
 ) -> Plan:
-    """When to come back to what several sources have named: as soon as the keenest of their policies asks for.
+    """Return when to come back to what several sources have named: as soon as the keenest of their policies asks for.
 
     Where there is none, or an empty one, that of the settings holds.
     """
@@ -103,19 +103,19 @@ def plan_soonest(
 
 
 def wait_after_failures(failures: int, *, fetch: FetchSettings, revisit: RevisitSettings) -> timedelta:
-    """How long to wait after that many failures in a row: doubled each time, never beyond the longest revisit."""
+    """Return how long to wait after that many failures in a row: doubled each time, never beyond the longest revisit."""
     seconds = fetch.retry_after * 2 ** min(max(failures, 0), _MOST_DOUBLINGS)
     return timedelta(seconds=min(seconds, revisit.longest))
 
 
 def plan_retry(url: str, *, failures: int, now: datetime, fetch: FetchSettings, revisit: RevisitSettings) -> datetime:
-    """When to try again after a failure: soon, and ever later."""
+    """Return when to try again after a failure: soon, and ever later."""
     wait = wait_after_failures(failures, fetch=fetch, revisit=revisit).total_seconds()
     return now + timedelta(seconds=spread(wait, share=share_of(url), shortest=0.0, longest=revisit.longest))
 
 
 def plan_rare(url: str, *, now: datetime, revisit: RevisitSettings) -> datetime:
-    """When to look again at what is forbidden, gone or moved for good: as rarely as at anything."""
+    """Return when to look again at what is forbidden, gone or moved for good: as rarely as at anything."""
     wait = spread(revisit.longest, share=share_of(url), shortest=0.0, longest=revisit.longest)
     return now + timedelta(seconds=wait)
 

@@ -83,7 +83,7 @@ def apply_visits(
 
 
 def _apply(course: _Course, visit: Visited) -> None:
-    """A visit that lies after all that are on record changes what the resource is now."""
+    """Apply a visit that lies after all that are on record: it changes what the resource is now."""
     before = course.state
     outcome = visit.outcome
     if outcome is Outcome.NEW and (visit.digest is None or visit.digest == before.digest):
@@ -129,7 +129,7 @@ def _state_after(before: ResourceState, visit: Visited, outcome: Outcome, *, rem
 
 
 def _failures(state: ResourceState, visit: Visited, outcome: Outcome) -> tuple[int, datetime | None, datetime | None]:
-    """How often a resource has failed, since when, and since when it is gone; being forbidden changes nothing."""
+    """Return how often a resource has failed, since when, and since when it is gone; being forbidden changes nothing."""
     if outcome not in _BAD:
         return 0, None, None
     if outcome is Outcome.FORBIDDEN:
@@ -156,7 +156,7 @@ def _note(course: _Course, visit: Visited, outcome: Outcome) -> FetchError | Non
 
 
 def _apply_late(course: _Course, visit: Visited) -> None:
-    """A visit before one that is on record changes the past, and the present only if nothing was found since."""
+    """Apply a visit before one that is on record: it changes the past, and the present only if nothing was found since."""
     outcome, digest = visit.outcome, visit.digest
     timeline = course.timeline = course.timeline or Timeline(course.past)
     if outcome in (Outcome.NEW, Outcome.UNCHANGED):
@@ -174,7 +174,7 @@ def _apply_late(course: _Course, visit: Visited) -> None:
 
 
 def _repeat_version(course: _Course, repeated: PastVersion, before: ResourceState) -> None:
-    """What a visit on record found unchanged is a version of its own now, since another one lies before it."""
+    """Make what a visit on record found unchanged a version of its own, since another one lies before it."""
     state, number = course.state, course.state.versions + 1
     newest = state.changed_at is None or repeated.at >= state.changed_at
     if newest:  # all is as it was before the late version, of which the present tells nothing
@@ -213,7 +213,7 @@ def _add_version(course: _Course, visit: Visited, digest: Digest) -> NewVersion:
 
 
 def _validity(visit: Visited) -> dict[str, Any]:
-    """What a resource is from a visit on that brought its newest version."""
+    """Return what a resource is from a visit on that brought its newest version."""
     return {
         "digest": visit.digest,
         "changed_at": visit.at,
@@ -231,7 +231,7 @@ def _to_past(new: NewVersion) -> PastVersion:
 
 
 def _kept_again(course: _Course) -> RecordRef | None:
-    """Where the bytes of the valid version lie that were kept once more, since they had been pruned."""
+    """Return where the bytes of the valid version lie that were kept once more, since they had been pruned."""
     for visit, outcome in reversed(course.visits):
         whole = visit.record is not None and visit.record == visit.body
         if whole and outcome is Outcome.UNCHANGED and visit.digest == course.state.digest is not None:

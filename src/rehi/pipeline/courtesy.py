@@ -38,7 +38,7 @@ class Courtesy:
     settled: set[ProblemKey] = field(default_factory=set)  # notes that hold no longer, if there were any
 
     def needs_first(self, lease: HostLease, now: datetime) -> list[Purpose]:
-        """What must be asked of a host before any page."""
+        """Return what must be asked of a host before any page."""
         first, robots, probe = [Purpose.ROBOTS], lease.robots, lease.probe
         if robots is not None and (now - robots.fetched_at).total_seconds() < self.fetch.robots_ttl:
             rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
@@ -111,13 +111,13 @@ class Courtesy:
         self.agenda.put_off(lease, until=until, why=why)
 
     def forget(self, host_id: int) -> None:
-        """A host is not held any more."""
+        """Forget a host that is not held any more."""
         for known in (self.rules, self.probes, self._troubles):
             known.pop(host_id, None)
 
 
 def _complaint(lease: HostLease, asked: float, granted: float, now: datetime) -> Problem:
-    """A note that a host asks for a longer pause than it gets."""
+    """Return a note that a host asks for a longer pause than it gets."""
     return Problem(
         stage=Stage.FETCH,
         code=CAPPED,

@@ -73,7 +73,7 @@ class ForeignVisit:
 
 
 def read_visit(record: ForeignRecord, *, now: datetime, max_bytes: int, spool: Path) -> ForeignVisit:
-    """What an answer's record says; Skipped if it is nothing to keep, RecordDamaged if it can't be understood."""
+    """Return what an answer's record says; Skipped if it is nothing to keep, RecordDamaged if it can't be understood."""
     fields = record.fields
     url = _address(fields.url)
     if fields.get("warc-truncated"):
@@ -128,7 +128,7 @@ def _target(url: str, message: Message) -> str:
 
 
 def _resource(record: ForeignRecord, max_bytes: int, spool: Path) -> Answer:
-    """A file without its exchange, as if a server had sent it."""
+    """Return a file without its exchange, as if a server had sent it."""
     media_type = record.fields.get("content-type") or "application/octet-stream"
     if media_type.lower().startswith("text/dns"):
         raise Skipped("dns")
@@ -141,7 +141,7 @@ def _resource(record: ForeignRecord, max_bytes: int, spool: Path) -> Answer:
 
 
 def _revisit(record: ForeignRecord) -> Answer:
-    """The head of a revisit, if it has one."""
+    """Return the head of a revisit, if it has one."""
     try:
         return _answer(record.fields, record.open_message(), *_empty())
     except RecordDamaged:
@@ -179,7 +179,7 @@ def _empty() -> tuple[BinaryIO, int, Digest]:
 
 
 def _read_body(message: Message, max_bytes: int, spool: Path) -> tuple[BinaryIO, int, Digest]:
-    """The body out of its codings. Many crawlers undo them and leave the header: what does not begin so never was."""
+    """Take the body out of its codings. Many crawlers undo them and leave the header: what does not begin so never was."""
     if not (codings := message.codings):
         return _spool(message.payload(), "", max_bytes, spool)
     raw, size, digest = _spool(message.payload(), "", max_bytes, spool)

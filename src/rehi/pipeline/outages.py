@@ -98,7 +98,7 @@ class Outages:
             self._end(before)  # the step has got beyond what it waited for, and nobody else waits for that
 
     def _end(self, code: str) -> None:
-        """One step has found the engine back: none waits for it any more."""
+        """End an outage, since one step has found the engine back: none waits for it any more."""
         self._resting = {name: rest for name, rest in self._resting.items() if rest[0] != code}
         outage = self.current.pop(code, None)
         self.progress.outages = self._listed()

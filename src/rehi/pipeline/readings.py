@@ -245,7 +245,7 @@ class Readings(Step):
     def _outcomes(
         self, parcel: Parcel, future: Future[Outcomes], now: datetime
     ) -> list[tuple[Unread, ReadDocument | RehiError]]:
-        """What a parcel came to; one that ended as a whole is read again, each document by itself."""
+        """Return what a parcel came to; one that ended as a whole is read again, each document by itself."""
         first = parcel[0].tasks[0]
         try:
             outcomes = future.result()
@@ -270,7 +270,7 @@ class Readings(Step):
         return self._plan.work.enrich and task.version_id not in self._plain and not _is_retried(task, error)
 
     def _results(self, ended: Sequence[tuple[Unread, ReadDocument | RehiError]], now: datetime) -> Iterator[ReadResult]:
-        """What the documents came to, and all exact duplicates of them that have waited."""
+        """Return what the documents came to, and all exact duplicates of them that have waited."""
         documents = {unread.key: outcome for unread, outcome in ended if isinstance(outcome, ReadDocument)}
         readings = to_readings(documents, self._rooms.catalogue, self._rooms.derived)
         for unread, outcome in ended:
@@ -293,7 +293,7 @@ class Readings(Step):
 
 
 def _parcels(unread: Sequence[Unread], most: int, *, workers: int) -> Iterator[Parcel]:
-    """What is to be read in parcels that are small in every sense, and enough of them that each worker gets some."""
+    """Divide what is to be read into parcels that are small in every sense, and enough of them that each worker gets some."""
     count = min(most, max(1, len(unread) // (2 * workers)))
     parcel: list[Unread] = []
     size = 0
@@ -312,7 +312,7 @@ def _is_retried(task: ReadTask, error: RehiError) -> bool:
 
 
 def _failure(task: ReadTask, error: RehiError, now: datetime) -> ReadResult:
-    """What an error asks for: another try, a place on the problems list, or nothing; too many tries end there too."""
+    """Return what an error asks for: another try, a place on the problems list, or nothing; too many tries end there too."""
     if _is_retried(task, error):
         return ReadResult(task=task, retry=True)
     if error.disposition is Disposition.SKIP:

@@ -39,13 +39,13 @@ class Histories:
                 self._captures.setdefault(capture.url, []).append(capture)
 
     def before(self, url: str, at: datetime) -> Capture | None:
-        """The last that was found there, at that moment at the latest."""
+        """Return the last that was found there, at that moment at the latest."""
         captures = self._captures.get(url, [])
         place = bisect_right(captures, at, key=lambda one: one.at)
         return captures[place - 1] if place else None
 
     def near(self, url: str, at: datetime) -> Capture | None:
-        """The last that was found there before, or else the first after."""
+        """Return the last that was found there before, or else the first after."""
         return self.before(url, at) or next(iter(self._captures.get(url, ())), None)
 
 
@@ -58,7 +58,7 @@ class Repetition:
         self._visits: OrderedDict[str, list[tuple[datetime, Bytes]]] = OrderedDict()
 
     def remember(self, visit: CapturedVisit, content: Bytes) -> None:
-        """A visit has brought, or found again, these bytes."""
+        """Remember that a visit has brought, or found again, these bytes."""
         moments = self._visits.setdefault(visit.url, [])
         insort(moments, (visit.at, content))
         del moments[:-100]
@@ -85,7 +85,7 @@ class Repetition:
         return Bytes(Digest(f"sha256:{digest[1].hex()}"), -1, "")
 
     def _at(self, place: tuple[str, datetime], histories: Histories) -> Bytes | None:
-        """What was found at a URL in that second."""
+        """Return what was found at a URL in that second."""
         url, at = place
         second = at.replace(microsecond=0)
         for moment, known in self._visits.get(url, ()):
@@ -102,7 +102,7 @@ class Repetition:
         return _bytes_of(capture)
 
     def _same(self, visit: CapturedVisit, digest: tuple[str, bytes], histories: Histories) -> Bytes | None:
-        """The bytes that were there before, if the digest is theirs."""
+        """Return the bytes that were there before, if the digest is theirs."""
         capture = histories.near(visit.url, visit.at)
         if capture is None or capture.body is None:
             return None

@@ -42,7 +42,7 @@ class Rounds:
         )
 
     def find_update(self) -> int | None:
-        """The update for which visits count now; asked once per batch, so that one just ordered loses none of its visits."""
+        """Return the update for which visits count now; asked once per batch, so that one just ordered loses none of its visits."""
         if self._kind is UpdateKind.DAY:
             current = self._open_update()
             if current is not None and _is_current(current, self._rooms.clock()):

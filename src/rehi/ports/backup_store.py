@@ -29,4 +29,4 @@ class BackupStore(Protocol):
         """Delete an object; one that is not there is fine."""
 
     def sync(self) -> None:
-        """All that was written is there for good."""
+        """See that all that was written is there for good."""

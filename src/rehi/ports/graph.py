@@ -102,7 +102,7 @@ class Graph(Protocol):
     shared: bool  # whether every worker reaches the same one; an embedded graph lies in one worker's folder
 
     def write(self, changes: Sequence[GraphChange]) -> None:
-        """All changes or none, on disk for good; GraphDamaged if what is there can't be read."""
+        """Write all changes or none, on disk for good; GraphDamaged if what is there can't be read."""
 
     def read(self, graph: NamedNode) -> Set[Triple]:
         """Return all that a named graph says; for who writes, also what is not published yet. GraphDamaged if it can't be."""
@@ -126,10 +126,10 @@ class Graph(Protocol):
         """Read every table of what was published, and yield what is wrong with them."""
 
     def size(self) -> int:
-        """The number of statements."""
+        """Return the number of statements."""
 
     def check(self) -> str:
-        """One line on the engine: its name and version. EngineError if it does not answer."""
+        """Return one line on the engine: its name and version. EngineError if it does not answer."""
 
     def close(self) -> None:
         """Give everything back."""

@@ -22,13 +22,13 @@ class Shelf(Protocol):
         """Write at the end of a file, which is made if need be. Not safe on disk before ``sync``."""
 
     def sync(self) -> None:
-        """All that was appended is on disk for good."""
+        """See that all that was appended is on disk for good."""
 
     def open(self, ref: RecordRef) -> BinaryIO:
-        """A stream of just that range; RecordMissing if it is not there."""
+        """Open a stream of just that range; RecordMissing if it is not there."""
 
     def files(self) -> Sequence[tuple[str, int]]:
-        """The files' names and sizes, in the order of the names."""
+        """Return the files' names and sizes, in the order of the names."""
 
     def has(self, file: str) -> bool:
         """Whether a file is there, cheap enough for every record; ArchiveAway if nobody can tell now."""
@@ -40,10 +40,10 @@ class Shelf(Protocol):
         """Move what follows ``offset`` to a place of its own, and end the file there."""
 
     def seal(self, file: str) -> None:
-        """Nothing is appended to a file any more: it may be brought to where it stays."""
+        """Close a file for good: nothing is appended any more, and it may be brought to where it stays."""
 
     def put(self, file: str, chunks: Iterable[bytes]) -> None:
-        """A file that is whole at once, on disk for good and sealed; one of that name before is replaced."""
+        """Write a file that is whole at once, on disk for good and sealed; one of that name before is replaced."""
 
     def remove(self, file: str) -> None:
         """Have a file no more; one that is not there is fine."""

@@ -61,12 +61,12 @@ class Connections:
         self._forget_address(connection.address)
 
     def begin(self, connection: LimitedConnection) -> None:
-        """A connection's request has come: it is not given up any more while it moves."""
+        """Note that a connection's request has come: it is not given up any more while it moves."""
         if self._waiting.pop(connection, None) is not None:
             self._busy[connection] = None
 
     def wait(self, connection: LimitedConnection) -> None:
-        """A connection has been answered, and waits for its next request."""
+        """Note that a connection has been answered, and waits for its next request."""
         if self._busy.pop(connection, connection) is None:
             self._waiting[connection] = connection.loop.time()
 

@@ -144,7 +144,7 @@ def is_crawl_log_line(line: bytes) -> bool:
 
 
 def _split(line: bytes) -> Columns:
-    """The columns that matter. Splitting takes a fifth of the time of a regular expression."""
+    """Return the columns that matter. Splitting takes a fifth of the time of a regular expression."""
     parts = line.split(None, 7)
     if len(parts) == 8 and parts[7][:1] == b"#" and len(line) <= MAX_LINE:
         stamp, status, _, uri, path, referrer, declared, _ = parts
@@ -156,7 +156,7 @@ def _split(line: bytes) -> Columns:
 
 
 def _split_around_spaces(line: bytes) -> Columns:
-    """The columns of a line with fewer of them, or with spaces where none should be, counted back from the thread."""
+    """Return the columns of a line with fewer of them, or with spaces where none should be, counted back from the thread."""
     if len(line) > MAX_LINE:
         raise _Unclear(LONG_LINE)
     parts = line.removeprefix(BOM).split()

@@ -106,7 +106,7 @@ class Lines:
             chunk = self._read()
 
     def _unpacked(self, data: bytes) -> Iterator[bytes]:
-        """The contents of all members. What a chunk unpacks to is bounded, however well it was packed."""
+        """Yield the contents of all members. What a chunk unpacks to is bounded, however well it was packed."""
         member, unpacked = zlib.decompressobj(_GZIP_FORMAT), 0
         while data:
             try:
@@ -130,7 +130,7 @@ class Lines:
         raise SourceError(f"{self._path} ends in the middle of its gzip data: it was not copied or written to its end")
 
     def _past_zeros(self, data: bytes) -> bytes:
-        """What follows the zeros with which some media fill up their last block."""
+        """Return what follows the zeros with which some media fill up their last block."""
         while not data.lstrip(b"\0"):
             data = self._read()
             if not data:

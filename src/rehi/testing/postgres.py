@@ -26,7 +26,7 @@ _OPTIONS = ("listen_addresses=", "fsync=on", "max_connections=100", "shared_buff
 
 
 def find_postgres() -> Path | None:
-    """The folder of a PostgreSQL server's programs: on the PATH, Debian's newest, or the one inside a wheel."""
+    """Find the folder of a PostgreSQL server's programs: on the PATH, Debian's newest, or the one inside a wheel."""
     on_path = shutil.which("postgres")
     folders = [Path(on_path).resolve().parent] if on_path else []
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: folder.parent.name.zfill(4))
@@ -75,20 +75,20 @@ class PostgresServer:
         self._stop()
 
     def uri(self, name: str) -> str:
-        """The address of a database of that name, made anew."""
+        """Return the address of a database of that name, made anew."""
         with self._connect("postgres") as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
             connection.execute(f'CREATE DATABASE "{name}"')
         return f"postgresql://{_OWNER}@/{name}?host={quote(str(self._folder), safe='')}"
 
     def schema_uri(self, uri: str, schema: str) -> str:
-        """A new schema in a database: as good as a database of its own, and made in half the time."""
+        """Make a schema in a database: as good as a database of its own, and made in half the time."""
         with self._connect(uri.partition("@/")[2].partition("?")[0]) as connection:
             connection.execute(f'CREATE SCHEMA "{schema}"')
         return f"{uri}&options={quote(f'-csearch_path={schema}', safe='')}"
 
     def guarded_uri(self, name: str, password: str) -> str:
-        """The same database for a role whose password is "right"."""
+        """Return the same database for a role whose password is "right"."""
         with self._connect("postgres") as connection:
             connection.execute(f"DROP ROLE IF EXISTS {GUARDED}")
             connection.execute(f"CREATE ROLE {GUARDED} LOGIN PASSWORD 'right'")

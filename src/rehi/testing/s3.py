@@ -23,7 +23,7 @@ _RANGE = 16  # ports that belong to a process, so that two which start at once d
 
 
 def find_seaweed() -> Path | None:
-    """The server's program: beside Python, where a wheel puts it, or on the PATH."""
+    """Find the server's program: beside Python, where a wheel puts it, or on the PATH."""
     beside = Path(sys.executable).parent / "weed"
     if os.access(beside, os.X_OK):
         return beside
@@ -139,7 +139,7 @@ class S3Server:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that nobody has, below those that the system gives out, with their counterparts far above."""
+    """Return ports that nobody has, below those that the system gives out, with their counterparts far above."""
     ports: list[int] = []
     port = 11_000 + os.getpid() * _RANGE % 10_000
     while len(ports) < count:

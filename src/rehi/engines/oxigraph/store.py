@@ -142,7 +142,7 @@ class OxigraphStore:
         return _translate(error, self._folder)
 
     def _sync(self) -> None:
-        """Oxigraph's commits reach the system but not the disk: sync its logs (2 ms; its own flush takes 20 to 50)."""
+        """Sync Oxigraph's logs, since its commits reach the system but not the disk (2 ms; its own flush takes 20 to 50)."""
         for log in self._data.glob("*.log"):
             with suppress(FileNotFoundError):  # its content has gone to a table, which RocksDB syncs itself
                 _fsync(log)

@@ -36,7 +36,7 @@ def _record(catalogue: Catalogue, *visits: Visited, when: float = 100) -> None:
 
 
 def _kept(visited: Visited) -> Visited:
-    """With a record of its own."""
+    """Return the visit with a record of its own."""
     offset = round((visited.at - at(0)).total_seconds() * 1000)
     return replace(visited, record=RecordRef("a.warc.gz", offset, 100))
 

@@ -40,7 +40,7 @@ _QUESTIONS = {  # and the moments of what they find
 
 
 def _placed(visited: Visited) -> Visited:
-    """The visit with a record of its own, as the archive gives every answer one."""
+    """Return the visit with a record of its own, as the archive gives every answer one."""
     return replace(visited, record=RecordRef("a.warc.gz", int((visited.at - at(0)).total_seconds() * 1000), 50))
 
 

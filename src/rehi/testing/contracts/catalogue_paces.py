@@ -27,7 +27,7 @@ def _give(catalogue: Catalogue, *released: HostRelease, when: float = 0) -> None
 
 
 def _grouped(catalogue: Catalogue, *urls: str) -> None:
-    """Hosts of one group, all of which have something due."""
+    """Return hosts of one group, all of which have something due."""
     add(catalogue, *urls)
     _give(catalogue, *map(_back, _leases(catalogue, 0).values()))
 

@@ -13,7 +13,7 @@ HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
 
 
 def note_on(subject: str, when: float, code: str = "crawl-delay-capped") -> Problem:
-    """A note that belongs to no visit."""
+    """Return a note that belongs to no visit."""
     return Problem(
         stage=Stage.FETCH, code=code, subject=subject, message="too long", next_step="skip", first_at=at(when),
         last_at=at(when),

@@ -39,7 +39,7 @@ def read_all(catalogue: Catalogue, when: float = 0) -> None:
 
 
 def to_prune(*bodies: str, versions: int = 1, rule: str = "last 1") -> list[PrunedBody]:
-    """Bodies that are to go."""
+    """Return bodies that are to go."""
     return [PrunedBody(digest=digest_of(b), size=len(b), rule=rule, versions=versions, places=()) for b in bodies]
 
 
@@ -54,7 +54,7 @@ def pruning_of(catalogue: Catalogue, body: str) -> Pruning | None:
 
 
 def history(catalogue: Catalogue, url: str, *bodies: str, when: float = 0) -> None:
-    """Versions of a URL, a second apart."""
+    """Return versions of a URL, a second apart."""
     for place, body in enumerate(bodies, 1):
         record(catalogue, [came(url, body, when + place)], [], worker="one", now=at(when + place))
 

@@ -34,17 +34,17 @@ MONTH = 30 * 86_400.0
 
 
 def at(seconds: float) -> datetime:
-    """A moment that many seconds after NOW."""
+    """Return a moment that many seconds after NOW."""
     return NOW + timedelta(seconds=seconds)
 
 
 def digest_of(body: str) -> Digest:
-    """The digest of a body."""
+    """Return the digest of a body."""
     return Digest("sha256:" + hashlib.sha256(body.encode()).hexdigest())
 
 
 def came(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, next_in: float = MONTH) -> Visited:
-    """A visit that brought a body."""
+    """Return a visit that brought a body."""
     place = ref or RecordRef("a.warc.gz", int(when * 1000), 100)
     return Visited(
         url=url, at=at(when), outcome=Outcome.NEW, next_at=at(when + next_in), status=200, seconds=0.5, size=len(body),
@@ -54,17 +54,17 @@ def came(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, 
 
 
 def unchanged(url: str, when: float, *, etag: str = "") -> Visited:
-    """A visit that brought nothing new."""
+    """Return a visit that brought nothing new."""
     return Visited(url=url, at=at(when), outcome=Outcome.UNCHANGED, next_at=at(when + MONTH), status=304, etag=etag)
 
 
 def redirected(url: str, to: str, when: float = 0) -> Visited:
-    """A visit that was sent elsewhere."""
+    """Return a visit that was sent elsewhere."""
     return Visited(url=url, at=at(when), outcome=Outcome.REDIRECT, next_at=at(when + MONTH), status=301, redirect_to=to)
 
 
 def failed(url: str, when: float = 0, *, error: FetchError | None = None, outcome: Outcome = Outcome.FAILED) -> Visited:
-    """A visit that went wrong."""
+    """Return a visit that went wrong."""
     return Visited(
         url=url, at=at(when), outcome=outcome, next_at=at(when + 3600), status=503,
         error=error or BadStatus("the server answered 503"),
@@ -72,17 +72,17 @@ def failed(url: str, when: float = 0, *, error: FetchError | None = None, outcom
 
 
 def given_back(lease: HostLease, ready: float = 0, *, delay: float = 1.0, failed: bool = False) -> HostRelease:
-    """A lease given back."""
+    """Return a lease given back."""
     return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failed=failed)
 
 
 def findings(*urls: str) -> list[Finding]:
-    """URLs as a source gives them, without any claims."""
+    """Return URLs as a source gives them, without any claims."""
     return [Finding(url) for url in urls]
 
 
 def add(catalogue: Catalogue, *urls: str, name: str = "list.txt", when: float = 0) -> Source:
-    """A source with these URLs taken in."""
+    """Add a source with these URLs taken in."""
     source = catalogue.add_source(kind="url-list", name=name, location=f"/{name}", size=10, now=at(when))
     catalogue.take_in(source, findings(*urls), cursor=b"%d" % len(urls), counts={"lines": len(urls)}, now=at(when))
     return catalogue.source(source.id)
@@ -94,7 +94,7 @@ def known_end(catalogue: Catalogue, file: str) -> int:
 
 
 def lease_one(catalogue: Catalogue, when: float = 0, *, worker: str = "one", ttl: float = 60) -> HostLease:
-    """The only host that is ready."""
+    """Lease the only host that is ready."""
     leases = catalogue.lease(worker=worker, hosts=5, urls=5, ttl=ttl, now=at(when))
     assert len(leases) == 1
     return leases[0]
@@ -114,13 +114,13 @@ PAIO = EntityKey("person", "katrin-paio")
 def says(
     name: str, *, key: EntityKey = PAIO, count: int = 1, given: str = "", family: str = "", lemmas: tuple[str, ...] = ()
 ) -> Identity:
-    """What a document says of an entity."""
+    """Return what a document says of an entity."""
     every = tuple(sorted({name, name.lower(), *lemmas}))
     return Identity(key=key, name=name, given=given, family=family, lemmas=every, count=count)
 
 
 def place(name: str, count: int = 1) -> Identity:
-    """What a document says of a place."""
+    """Return what a document says of a place."""
     return says(name, key=EntityKey("place", name.lower()), count=count)
 
 

@@ -21,12 +21,12 @@ COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
 
 
 def node(name: str) -> NamedNode:
-    """A node for tests."""
+    """Return a node for tests."""
     return NamedNode(f"http://nodes.test/{name}")
 
 
 def says(subject: str, predicate: str, text: str) -> Triple:
-    """A statement for tests."""
+    """Return a statement for tests."""
     return Triple(node(subject), node(predicate), Literal(text))
 
 
@@ -37,14 +37,14 @@ def tell(graph: Graph, *changes: GraphChange) -> None:
 
 
 def ask(graph: Graph, text: str, *, media_type: str = "text/csv", limits: QueryLimits = LIMITS) -> str:
-    """The whole answer as text."""
+    """Return the whole answer as text."""
     answer = graph.query(text, media_type=media_type, limits=limits)
     assert answer.media_type == media_type
     return b"".join(answer.chunks).decode()
 
 
 def values(graph: Graph, text: str) -> list[str]:
-    """The values of a query for one variable, sorted."""
+    """Return the values of a query for one variable, sorted."""
     bindings: list[dict[str, Any]] = json.loads(ask(graph, text, media_type=JSON))["results"]["bindings"]
     return sorted(value["value"] for row in bindings for value in row.values())
 

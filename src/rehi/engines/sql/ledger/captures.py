@@ -160,7 +160,7 @@ class _Listing:
             after = visits[-1].at
 
     def _ask(self, query: Select[Any]) -> Sequence[Any]:
-        """No more rows than may be held, and one by which it is known that there are."""
+        """Return no more rows than may be held, and one by which it is known that there are more."""
         return self._database.read(lambda connection: connection.execute(query.limit(_ROWS + 1)).all())
 
     def _capture(self, url: str, visits: Iterable[Any], history: _Validity) -> Iterator[Capture]:
