@@ -1,6 +1,7 @@
 """The archive: keeps every exchange as it was, in WARC 1.1 files that are only appended to."""
 
 from rehi.archive.body import RecordHeaders, open_body, read_headers
+from rehi.archive.cdxj import SortedLines
 from rehi.archive.compaction import Compacted, original_name, own_files
 from rehi.archive.derived import DerivedFiles, is_derived, write_reading
 from rehi.archive.excision import DAMAGED, Excised, index_starts
@@ -23,6 +24,7 @@ __all__ = [
     "IndexCheck",
     "KeptVisit",
     "RecordHeaders",
+    "SortedLines",
     "TornPart",
     "Walk",
     "WholeRecord",

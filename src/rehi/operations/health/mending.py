@@ -181,8 +181,13 @@ def _mend_derived(house: House, mended: Mended) -> None:
 
 
 def _mend_graph(house: House, mended: Mended) -> None:
-    """Set a graph aside that is not what it should be; whoever writes it next writes all of it again."""
+    """Remove what is stray; set a graph aside that is wrong otherwise: whoever writes it next writes all of it again."""
     _, ailments = graph.examine(house, deep=True)
+    if ailments and all(graph.STRAY in ailment.why for ailment in ailments):
+        removed = list(graph.remove_strays(house))
+        mended.done += removed
+        if removed:
+            return
     if not ailments:
         return
     with lock_folder(house.settings.data), house.writing_graph() as writable:
