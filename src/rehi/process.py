@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import threading
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -12,6 +13,19 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 
 
 _SHORTAGES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE})
+
+
+_ending = threading.Event()
+
+
+def announce_end() -> None:
+    """Say that this process was told to end: what ends with it is no trouble from now on."""
+    _ending.set()
+
+
+def wait_for_end(seconds: float) -> bool:
+    """Return whether this process was told to end, or is within these seconds."""
+    return _ending.wait(seconds)
 
 
 def utc_now() -> datetime:

@@ -203,17 +203,22 @@ def test_large_results_come_home(executor: LocalExecutor) -> None:
 
 PROGRAM = """
 import signal, sys
+from rehi.cli.foreground import stop_on_signals
 from rehi.engines.local import LocalExecutor
 from worker_tasks import busy, idle
 
 if __name__ == "__main__":
+    stop = stop_on_signals()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     executor = LocalExecutor(2, timeout=60, memory=300_000_000)
     print(executor.submit(idle).result(), flush=True)
     work = [executor.submit(busy, path) for path in sys.argv[1:]]
     try:
-        for future in work:
-            future.result()
+        stop.wait()
+        while not executor.submit(idle).result():  # what is still to be done is done by others
+            pass
+        executor.close()
+        sys.exit(8)
     except KeyboardInterrupt:
         executor.close()
         sys.exit(9)
@@ -260,6 +265,16 @@ def test_ctrl_c_ends_the_program_without_a_word_from_its_workers(
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (9, "")
+    wait_until_gone(workers)
+
+
+def test_a_kill_of_the_whole_group_is_no_trouble_of_the_workers(
+    program: tuple[subprocess.Popen[str], set[int]],
+) -> None:
+    process, workers = program
+    os.killpg(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (8, "")
     wait_until_gone(workers)
 
 

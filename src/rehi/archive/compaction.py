@@ -81,6 +81,17 @@ def new_name(file: str) -> str:
     return f"{match[1]}-c{int(match[2] or 0) + 1}{SUFFIX}"
 
 
+def original_name(file: str) -> str:
+    """Return the name that a file had before any compaction: the one that the catalogue knows."""
+    match = _COMPACTED.fullmatch(file)
+    return f"{match[1]}{SUFFIX}" if match else file
+
+
+def own_files(worker: str) -> re.Pattern[str]:
+    """Return what the names of a worker's files look like."""
+    return re.compile(rf".*-{re.escape(worker)}(-import)?-[0-9]+(-c[0-9]+)?\.warc\.gz")
+
+
 def plan_compaction(
     shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = ""
 ) -> CompactionPlan:
@@ -93,7 +104,7 @@ def plan_compaction(
     clean_up(shelf)
     names = {name for name, _ in shelf.files()}
     sizes = {file: size for file, size in shelf.files() if file.endswith(SUFFIX)}
-    own = re.compile(rf".*-{re.escape(only_of)}(-import)?-[0-9]+(-c[0-9]+)?\.warc\.gz" if only_of else ".*")
+    own = own_files(only_of) if only_of else re.compile(".*")
     sealed = {file for file in sizes if index_name(file) in names and own.fullmatch(file)}
     places = [place for ref in dropped if (place := shelf.find(ref) or ref).file in sizes]
     condemned = frozenset(place for place in places if place.file in sealed and _is_body(shelf, place))

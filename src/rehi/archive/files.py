@@ -33,10 +33,10 @@ class FileSeries:
         self.worker = re.sub(r"[^A-Za-z0-9_-]+", "-", worker).strip("-")[:64] or "worker"
         self._shelf, self._name, self._dated = shelf, name, dated
         self._file_bytes, self._clock, self._info = file_bytes, clock, info
+        stem = rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})"
         # Whether a file is one of this series and worker, by its name; the group is its number.
-        self.owns = re.compile(
-            rf"{name}-{r'[0-9]{14}-' if dated else ''}{self.worker}-([0-9]{{5,}})\.warc\.gz"
-        ).fullmatch
+        self.owns = re.compile(rf"{stem}\.warc\.gz").fullmatch
+        self._replaced = re.compile(rf"{stem}-c[0-9]+\.warc\.gz")  # what took the place of one: its number is taken
         self._lock = threading.Lock()
         self._looked = False  # whether this worker's last file was looked for
         self._abandoned: set[str] = set()
@@ -113,6 +113,9 @@ class FileSeries:
             match = self.owns(file)
             if match and int(match[1]) >= self._number:
                 self._number, self._file, self._end = int(match[1]), file, size
+        taken = [int(match[1]) for file in files if (match := self._replaced.fullmatch(file))]
+        if max(taken, default=0) > self._number:
+            self._number, self._file, self._end = max(taken), "", 0
         # It has an index when files are to be larger than they were, and none if it is no part of the archive itself.
         if self._file and (index_name(self._file) in files or self._shelf.is_sealed(self._file)):
             self._abandoned.add(self._file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,12 +12,13 @@ from rehi.archive.body import RecordHeaders, open_body, read_fields_of, read_hea
 from rehi.archive.compaction import Compacted, CompactionPlan, compact, plan_compaction
 from rehi.archive.delta_writer import delta_may_pay, write_delta
 from rehi.archive.exchange import Exchange
+from rehi.archive.excision import Excised, excise, index_starts
 from rehi.archive.files import FileSeries
 from rehi.archive.moves import FollowingShelf
 from rehi.archive.record import RecordFields
 from rehi.archive.recovery import TornPart, recover
 from rehi.archive.seal import index_name, seal_file
-from rehi.archive.walk import SUFFIX, KeptVisit, Walk
+from rehi.archive.walk import SUFFIX, KeptVisit, Starts, Walk
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Visit
 from rehi.ports import Shelf
@@ -115,6 +117,19 @@ class Archive:
         """Write the files of a plan anew, while others read on."""
         return compact(self._shelf, plan, worker=worker, now=now, spool=spool, on_file=on_file)
 
+    def excise(
+        self,
+        files: Iterable[str],
+        *,
+        starts: Starts,
+        worker: str,
+        now: datetime,
+        spool: Path | None = None,
+        on_file: Callable[[str], None] = lambda _: None,
+    ) -> Excised:
+        """Write files anew without their damaged parts, while others read on; the old ones stay under another name."""
+        return excise(self._shelf, files, starts=starts, worker=worker, now=now, spool=spool, on_file=on_file)
+
     def fields_of(self, ref: RecordRef) -> RecordFields:
         """Return the named fields of a record."""
         return read_fields_of(self._shelf, ref)
@@ -137,11 +152,16 @@ class Archive:
         self._shelf.look()
         return self._shelf.moved_at
 
-    def walks(self, *, decode_deltas: bool = True) -> Iterator[Walk]:
-        """Yield a walk through each WARC file, whoever wrote it."""
+    def walks(self, *, decode_deltas: bool = True, starts: Starts | None = None) -> Iterator[Walk]:
+        """Yield a walk through each WARC file, whoever wrote it, but for those that were replaced.
+
+        Where records begin after damage is asked of ``starts``, without which the indexes tell.
+        """
+        self._shelf.look()
+        known = starts or partial(index_starts, self._shelf)
         for file, size in self._shelf.files():
-            if file.endswith(SUFFIX):
-                yield Walk(self._shelf, file, size, decode_deltas=decode_deltas)
+            if file.endswith(SUFFIX) and not self._shelf.is_moved(file):
+                yield Walk(self._shelf, file, size, decode_deltas=decode_deltas, starts=known)
 
     def open_body(self, ref: RecordRef) -> BinaryIO:
         """Return a stream of a record's body; RecordDamaged, at its end at the latest, if it is not as it was written."""

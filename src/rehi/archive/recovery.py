@@ -54,7 +54,7 @@ def _recover(shelf: Shelf, walk: Walk, known: int) -> Iterator[KeptVisit | TornP
                 yield item.kept
         if offset >= walk.size:
             return
-        next_record, readable = (None, False) if walk.ran_out else walk.find_next_record(offset + 1)
+        next_record, readable = walk.find_next_record(offset + 1)
         if next_record is None:
             break
         yield _torn(walk, offset, next_record)

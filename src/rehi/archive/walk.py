@@ -1,13 +1,13 @@
 """The walk: reads the records of a WARC file, past what is damaged.
 
-After damage in the middle, the walk goes on only where whole records follow each other exactly to the file's end. Anything
-less could be an archive inside a downloaded body, whose records are not ours.
+After damage in the middle, the walk goes on only where whole records follow each other exactly to the file's end, or to where
+a record is known to begin. Anything less could be an archive inside a downloaded body, whose records are not ours.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -64,13 +64,21 @@ class DamagedPart:
 
     ref: RecordRef
     why: str
+    whole: bool = False  # the record itself can be read; what it is based on can't
+
+
+Starts = Callable[[str], Iterable[int]]  # the offsets at which records of a file are known to begin
 
 
 class Walk:
     """A walk through the records of one file."""
 
-    def __init__(self, shelf: Shelf, name: str, size: int, *, decode_deltas: bool = True) -> None:
+    def __init__(
+        self, shelf: Shelf, name: str, size: int, *, decode_deltas: bool = True, starts: Starts | None = None
+    ) -> None:
         self._shelf, self.name, self.size = shelf, name, size
+        self._starts = starts  # asked only where something is damaged
+        self._known: frozenset[int] | None = None if starts else frozenset()
         self._decode_deltas = decode_deltas  # whether deltas are decoded, with the records on which they are based
         self.ran_out = False  # the last walk ended inside a member, at the file's end
 
@@ -82,7 +90,7 @@ class Walk:
                 yield item
             if offset >= self.size:
                 return
-            next_record, _ = (None, False) if self.ran_out else self.find_next_record(offset + 1)
+            next_record, _ = self.find_next_record(offset + 1)
             end = self.size if next_record is None else next_record
             yield DamagedPart(ref=RecordRef(self.name, offset, end - offset), why="these bytes are no whole record")
             if next_record is None:
@@ -128,23 +136,33 @@ class Walk:
             return True
 
     def find_next_record(self, offset: int) -> tuple[int | None, bool]:
-        """Return the offset from which whole records lead exactly to the file's end, and whether there is any whole record.
+        """Return the offset from which whole records lead exactly to the file's end or to where a record is known to begin.
 
-        The offset is None if there is no such place.
+        It is None if there is no such place. And return whether there is any whole record.
         """
+        ends = self._known_starts()
+        if not self.ran_out:  # else it is the tail of a file that was being written, or looks like it
+            ends |= {self.size}
         passed, readable = 0, False
-        for tries, place in enumerate(self._find_magic(offset)):
+        for tries, place in enumerate(self._find_magic(offset) if ends and max(ends) >= offset else ()):
             if tries == _TRIES:
                 return None, True
             if place < passed:
                 continue
             end = place
+            if place in ends:
+                return place, True
             for item in self.records_until_damage(place, lenient=False):
                 end = item.ref.end
-            if end == self.size:
-                return place, True
+                if end in ends:
+                    return place, True
             passed, readable = end, readable or end > place
         return None, readable
+
+    def _known_starts(self) -> frozenset[int]:
+        if self._known is None:
+            self._known = frozenset(self._starts(self.name)) if self._starts else frozenset()
+        return self._known
 
     def _record(self, ref: RecordRef, fields: RecordFields, content: _BlockContent) -> WholeRecord | DamagedPart:
         if fields.kind != DELTA:
@@ -156,7 +174,7 @@ class Walk:
             decoded = _BlockContent(version.http, fields.payload_digest, len(version.body))
             return WholeRecord(ref=ref, fields=fields, kept=_kept(ref, fields, decoded))
         except (RecordDamaged, RecordMissing) as error:
-            return DamagedPart(ref=ref, why=str(error))
+            return DamagedPart(ref=ref, why=str(error), whole=True)
 
     def _find_magic(self, offset: int) -> Iterator[int]:
         held = b""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rehi.cli.progress import harvest_bar
 from rehi.errors import EngineAway
+from rehi.process import announce_end
 
 if TYPE_CHECKING:
     from rehi.app import House
@@ -24,6 +25,7 @@ def stop_on_signals() -> threading.Event:
     stop = threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:
+        announce_end()
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 from contextlib import ExitStack
@@ -12,7 +11,7 @@ from typing import Any
 import click
 
 from rehi.app import House
-from rehi.cli.foreground import count_waiting
+from rehi.cli.foreground import count_waiting, stop_on_signals
 from rehi.cli.output import json_option, open_house, show_json
 from rehi.cli.practice import practice_web
 from rehi.cli.progress import harvest_bar
@@ -34,9 +33,7 @@ def command(ctx: click.Context, sources: tuple[str, ...], port: int | None, with
       rehi up --add crawl.log
       rehi up --world
     """
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     with ExitStack() as stack:
         given: dict[str, Any] = {}
         if with_world:

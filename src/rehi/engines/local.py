@@ -22,12 +22,14 @@ from typing import Any, ParamSpec, TypeVar
 
 from rehi.engines.local_worker import guard_worker, run_guarded
 from rehi.errors import ReaderCrashed, ReadTimeout
+from rehi.process import wait_for_end
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 TASKS_PER_WORKER = 500  # parsers leak; a fresh worker costs 20 ms from the fork server
 POOLS_PER_TASK = 10  # pools that may break while a task is in them before it is given up: it is hardly ever to blame
+MOMENT = 0.3  # seconds that a signal to all processes may take to reach this one
 WATCH_SECONDS = 0.2  # between two looks whether a pool has broken
 SHORTEST, LONGEST = 0.1, 30.0  # seconds until another pool is brought, if one after another breaks; doubled each time
 
@@ -199,7 +201,10 @@ class LocalExecutor:
             pool.ending = True
             if self._pool is pool:
                 self._pool = None
-        if not self._closed.is_set():
+        # A signal to the whole group reaches this process, too, and what it has ended needs no explanation.
+        if not self._closed.is_set() and wait_for_end(MOMENT):
+            self._bring_pool()  # for what is still to be finished
+        elif not self._closed.is_set():
             killed = "their fork server was killed" if pool.is_orphaned else "one of them died"
             self._note(f"the worker processes have ended, since {killed}")
             self._bring_pool()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rehi.graph.comparison import read_statements
+from rehi.graph.identifiers import entities_graph, mint
 from rehi.graph.mark import compare_marks, describe_mark, find_gap, mark_graph, read_mark
 from rehi.graph.ontology import describe_vocabulary
 from rehi.graph.query import PreparedQuery, QueryKind, prepare_query
@@ -15,9 +16,11 @@ __all__ = [
     "compare_marks",
     "describe_mark",
     "describe_vocabulary",
+    "entities_graph",
     "find_gap",
     "mark_graph",
     "media_type_for",
+    "mint",
     "prepare_query",
     "read_mark",
     "read_statements",

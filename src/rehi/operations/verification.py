@@ -12,15 +12,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.archive import Archive, IndexCheck, KeptVisit, Walk, WholeRecord, is_derived
+from rehi.archive import Archive, IndexCheck, KeptVisit, Walk, WholeRecord, index_starts, is_derived, original_name
 from rehi.errors import IndexWrong, RecordDamaged, RecordLost, RecordMissing, RehiError
 from rehi.model.inventory import KnownBody, KnownFile
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, Stage
-from rehi.model.version import Digest
+from rehi.model.version import Digest, RecordRef
 
 CHUNK = 1 << 20
 ADVICE = (
@@ -51,6 +52,7 @@ class Verified:
     bodies: int = 0
     bytes: int = 0
     faults: list[Fault] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)  # files with bytes that are no record, at which other tools stop
     unknown: list[KeptVisit] = field(default_factory=list)  # visits that the catalogue should know, and does not
 
 
@@ -80,8 +82,24 @@ def take_inventory(house: House) -> Inventory:
 
 
 def _lost_places(house: House) -> Iterator[str]:
+    """Yield the places of what is lost, as they were noted and where they are by now."""
     problems, _ = house.catalogue.problems(stage=Stage.ARCHIVE, page=Page(limit=_PROBLEMS))
-    return (problem.subject for problem in problems if problem.code == RecordLost.code)
+    for subject in (problem.subject for problem in problems if problem.code == RecordLost.code):
+        yield subject
+        file, _, offset = subject.rpartition(":")
+        if offset.isdecimal():
+            place = house.archive.place_of(RecordRef(file, int(offset), 0))
+            yield f"{place.file}:{place.offset}"
+
+
+def record_starts(house: House, file: str) -> Iterator[int]:
+    """Yield where records of a file begin, as its index and the catalogue know it, whether it was compacted or not."""
+    yield from index_starts(house.archive.shelf, file)
+    original = original_name(file)
+    for offset in house.catalogue.record_starts(original):
+        place = house.archive.place_of(RecordRef(original, offset, 0))
+        if place.file == file:
+            yield place.offset
 
 
 def archive_files(house: House) -> list[KnownFile]:
@@ -122,7 +140,7 @@ class _Verification:
 
     def go_through_files(self) -> None:
         """Read all files to the ends that they had."""
-        for walk in self._house.archive.walks():
+        for walk in self._house.archive.walks(starts=partial(record_starts, self._house)):
             self._offsets[walk.name] = self._go_through(walk)
         self._look_up_visits()
         lost = [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(self._inventory.missing)]
@@ -144,19 +162,22 @@ class _Verification:
         sealed = walk.name in self._inventory.sealed
         if not sealed and known is not None:
             walk.size = min(size, known)
-        offsets = array("Q")
+        offsets, faults = array("Q"), len(self.done.faults)
+        damaged = False
         with IndexCheck(self._house.archive.shelf, walk.name) as index:
             for item in walk.records():
                 if isinstance(item, WholeRecord):
                     offsets.append(item.ref.offset)
                     index.add(item)
                     self._count(item, acknowledged=known is not None and item.ref.end <= known)
-                elif f"{walk.name}:{item.ref.offset}" in self._inventory.lost:
-                    continue
                 elif sealed or known is not None or item.ref.end != size:
-                    self.done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
+                    damaged = damaged or not item.whole
+                    if f"{walk.name}:{item.ref.offset}" not in self._inventory.lost:
+                        self.done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
                 self._on_progress(self.done.bytes + item.ref.end)
-            if sealed and not any(fault.file == walk.name for fault in self.done.faults):
+            if damaged:
+                self.done.damaged.append(walk.name)
+            if sealed and not damaged and len(self.done.faults) == faults:
                 self.done.faults += [Fault(index.name, 0, IndexWrong.code, why) for why in index.faults()]
         if known is not None and size < known:
             why = f"the file ends at {size:,}, and it was {known:,} bytes long"

@@ -30,6 +30,9 @@ class Ledger(Protocol):
     def known_files(self) -> Sequence[KnownFile]:
         """Return the files in which records lie, derived ones too, in the order of their names."""
 
+    def record_starts(self, file: str) -> Sequence[int]:
+        """Return the offsets of the records in a file that are known: those of bodies, and of visits."""
+
     def shorten_files(self, ends: Mapping[str, int]) -> None:
         """Note that files end sooner than they did, 0 for those that are gone; what lay behind is lost."""
 

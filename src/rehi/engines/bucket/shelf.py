@@ -22,7 +22,7 @@ from rehi.errors import ArchiveAway, ArchiveError, EngineError, RecordMissing, R
 from rehi.model.version import RecordRef
 
 WARC, INDEX = ".warc.gz", ".cdxj"  # a file, and what is written beside it when it is sealed
-COMPLETE = re.compile(r".+\.cdxj|moves-[0-9]+\.txt")
+COMPLETE = re.compile(r".+\.cdxj|.+\.damaged|moves-[0-9]+(-[A-Za-z0-9_-]+)?\.txt")
 CLOSING = 30.0  # seconds that uploads get when the shelf is closed
 REMEMBERED = 10.0  # seconds for which the last listing of the bucket is trusted about files that are not in it
 

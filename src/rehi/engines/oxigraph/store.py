@@ -191,12 +191,12 @@ def as_update(changes: Sequence[GraphChange], store: Store) -> str:
     dropped: list[str] = []
     for graph, (replaced, subjects) in _fold(changes).items():
         new = {triple for triples in subjects.values() for triple in triples}
+        if replaced and not new:
+            dropped += [f"DROP SILENT GRAPH {graph}"] if store.contains_named_graph(graph) else []
+            continue
         old = (
             _triples_of(store, graph, None) if replaced else {t for s in subjects for t in _triples_of(store, graph, s)}
         )
-        if replaced and not new:
-            dropped += [f"DROP SILENT GRAPH {graph}"] if old or store.contains_named_graph(graph) else []
-            continue
         removed += _graph_block(graph, old - new)
         added += _graph_block(graph, new - old)
     parts = [f"DELETE DATA {{ {' '.join(removed)} }}"] if removed else []

@@ -21,7 +21,7 @@ def examine(house: House, *, deep: bool) -> Seen:
     """Look at all files, by their sizes and some of their records, or by all of them."""
     if deep:
         done = verify_all(house)
-        ailments = [*map(to_ailment, done.faults), *missing_indexes(house), *_unknown(done)]
+        ailments = [*map(to_ailment, done.faults), *_known_damage(done), *missing_indexes(house), *_unknown(done)]
         return f"{done.records:,} records in {done.files:,} files", ailments
     with lock_folder(house.settings.data, name="compact.lock"):
         ailments = [*_check_sizes(house), *_sample_indexes(house)]
@@ -36,6 +36,16 @@ def to_ailment(fault: Fault) -> Ailment:
     part = HousePart.INDEX if fault.code == IndexWrong.code else HousePart.ARCHIVE
     where = f" (at {fault.offset:,})" if fault.offset else ""
     return Ailment(part=part, subject=fault.file, why=f"{fault.why}{where}")
+
+
+def _known_damage(done: Verified) -> Iterator[Ailment]:
+    """Yield files in which nothing new is lost, but which other tools can't read to their ends."""
+    faulty = {fault.file for fault in done.faults}
+    for name in done.damaged:
+        if name not in faulty:
+            yield Ailment(
+                part=HousePart.ARCHIVE, subject=name, why="it holds bytes that are no record: other tools stop there"
+            )
 
 
 def _unknown(done: Verified) -> Iterator[Ailment]:

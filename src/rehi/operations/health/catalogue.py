@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 from rehi.app import House
 from rehi.embedded import embedded_catalogue
 from rehi.operations.health.ailment import Ailment, HousePart
@@ -24,4 +27,13 @@ def examine(house: House, *, deep: bool) -> Seen:
         if not fault.unread
     ]
     rest = ", not all of which was looked at; --deep does" if any(fault.unread for fault in faults) else ""
-    return f"{file.path.stat().st_size / 1e6:,.1f} MB{rest}", ailments
+    return f"{_size(file.path) / 1e6:,.1f} MB{rest}", ailments
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of the file and of its log, in which all of a young catalogue may still be."""
+    size = 0
+    for part in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError):  # the log goes when the last one who has it open closes it
+            size += part.stat().st_size
+    return size

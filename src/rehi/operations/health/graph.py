@@ -8,26 +8,30 @@ was the same all the time and is part of what was published.
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.builtin import load_all
+from rehi.builtin import load_all, table
 from rehi.errors import DataFolderBusy, EngineError, QueryError, RehiError, TopicFailed
 from rehi.folder_lock import is_locked
-from rehi.graph import compare_marks, mark_graph, read_mark, read_statements
+from rehi.graph import compare_marks, describe_mark, mark_graph, read_mark, read_statements
 from rehi.model.generation import GraphCondition, GraphMark
 from rehi.operations.health.ailment import Ailment, HousePart
 from rehi.operations.health.catalogue import Seen
-from rehi.ports import GraphChange, GraphContext, QueryLimits, Topic
+from rehi.operations.health.strays import Strays
+from rehi.ports import GraphChange, GraphContext, QueryLimits, ReplaceGraph, Topic
 
 CHUNK = 100  # subjects that are compared at once
 SAMPLED = 2  # chunks of each topic that a quick look compares
 TRIES = 20  # to find a moment in which a chunk can be judged
 PAUSE = 0.3  # seconds between two tries
+STRAY = "descriptions are of nothing that the catalogue knows"
 _LIMITS = QueryLimits(seconds=600.0)
 
 
@@ -39,6 +43,9 @@ class _Comparison:
     unsure: int = 0  # subjects that were on their way each time
     wrong: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)  # topics that raised an error of their own
+    strays: Strays | None = None  # looked for by a deep look only
+    stray: int = 0
+    strays_named: list[str] = field(default_factory=list)  # the first of them
 
 
 def examine(house: House, *, deep: bool) -> Seen:
@@ -52,27 +59,76 @@ def examine(house: House, *, deep: bool) -> Seen:
         return "", [_ailment(why)]
     if house.catalogue.graph_record().mark is None:
         return "it has no mark yet; the next harvest gives it one", []
-    ailments = []
-    if deep:
-        ailments += [_ailment(why) for why in house.graph.verify()]
-    done = _Comparison()
-    try:
-        for kind, topic in sorted(load_all("topic").items()):
-            try:
-                for subjects in _chunks(house, topic.follows or kind, deep=deep):
-                    _compare(house, kind, topic, subjects, done)
-            except TopicFailed:
-                done.failed.append(kind)
-    except (EngineError, QueryError) as error:
-        ailments.append(_ailment(str(error)))
+    ailments = [_ailment(why) for why in house.graph.verify()] if deep else []
+    with Strays(house) as strays:
+        done = _Comparison(strays=strays if deep else None)
+        try:
+            _compare_all(house, done)
+        except (EngineError, QueryError) as error:
+            ailments.append(_ailment(str(error)))
     if done.wrong:
         some = ", ".join(done.wrong[:5])
         ailments.append(
             _ailment(f"{len(done.wrong):,} of {done.compared:,} descriptions are not what they were: {some}")
         )
     rest = f", {done.unsure:,} were just changing" if done.unsure else ""
+    if done.stray:
+        some = ", ".join(done.strays_named)
+        ailments.append(_ailment(f"{done.stray:,} {STRAY}: {some}"))
+    if strays.foreign:
+        rest += f", {strays.foreign:,} graphs are not ours and left alone: {', '.join(strays.foreigners)}"
     rest += f", but none of the topics that fail: {', '.join(done.failed)}" if done.failed else ""
     return f"{done.compared:,} descriptions compared{rest}", ailments
+
+
+def remove_strays(house: House) -> Iterator[str]:
+    """Remove what is stray, set aside as N-Quads before; yield what was done. Nothing if the graph must be renewed instead."""
+    path, batch = house.settings.data / "graph-strays.nq", list[GraphChange]()
+    with Strays(house) as strays, lock_folder(house.settings.data), house.writing_graph() as graph:
+        _compare_all(house, done := _Comparison(strays=strays), judging=False)
+        if done.failed:
+            return
+        removed = 0
+        found = strays.find()
+        while batch := list(islice(found, CHUNK)):
+            with path.open("ab") as file:
+                if not all(strays.set_aside(change, file) for change in batch):
+                    return
+                file.flush()
+                os.fsync(file.fileno())
+            mark = house.catalogue.graph_record().mark
+            if mark is None:
+                return
+            mark = replace(mark, batch=mark.batch + 1)
+            graph.write([*batch, describe_mark(house.settings.base, mark)])
+            house.catalogue.record_descriptions([], statements={}, mark=mark)
+            removed += len(batch)
+        graph.publish()
+    if removed and not strays.nameless:
+        yield f"{removed:,} descriptions of nothing that the catalogue knows were removed from the graph, and are in {path.name}"
+
+
+def _compare_all(house: House, done: _Comparison, *, judging: bool = True) -> None:
+    """Go through all topics; a deep look lists first what the graph holds, and says at last what is stray."""
+    topics, strays = load_all("topic"), done.strays
+    if strays is not None:
+        strays.all_topics = topics.keys() == table("topic").keys()
+        strays.list_held()
+    for kind, topic in sorted(topics.items()):
+        try:
+            for subjects in _chunks(house, topic.follows or kind, deep=strays is not None):
+                if judging:
+                    _compare(house, kind, topic, subjects, done)
+                elif strays is not None:
+                    strays.account([change for one in _describe(house, topic, subjects).values() for change in one])
+        except TopicFailed:
+            done.failed.append(kind)
+    if strays is not None and judging and not done.failed:
+        for change in strays.find():
+            done.stray += 1
+            if len(done.strays_named) < 5:
+                done.strays_named.append(str(change.graph if isinstance(change, ReplaceGraph) else change.subject))
+        done.stray += strays.nameless
 
 
 def _ailment(why: str) -> Ailment:
@@ -121,7 +177,7 @@ def _compare(house: House, kind: str, topic: Topic, subjects: Sequence[int], don
     """Compare a part of the subjects, again until all could be judged or it was tried often enough."""
     left = set(subjects)
     for attempt in range(TRIES):
-        judged = _judge(house, kind, topic, sorted(left))
+        judged = _judge(house, kind, topic, sorted(left), done.strays)
         done.compared += len(judged)
         done.wrong += [f"{kind} {subject}" for subject, same in sorted(judged.items()) if not same]
         left -= judged.keys()
@@ -131,18 +187,15 @@ def _compare(house: House, kind: str, topic: Topic, subjects: Sequence[int], don
     done.unsure += len(left)
 
 
-def _judge(house: House, kind: str, topic: Topic, subjects: Collection[int]) -> Mapping[int, bool]:
+def _judge(
+    house: House, kind: str, topic: Topic, subjects: Collection[int], strays: Strays | None = None
+) -> Mapping[int, bool]:
     """Return whether the graph says of subjects what it should, for those of which it can be told."""
-    catalogue = house.catalogue
     before = _moment(house, kind, subjects)
-    context = GraphContext(catalogue=catalogue, base=house.settings.base, note=lambda *_: None)
-    try:
-        described = topic.describe(list(subjects), context)
-    except RehiError:
-        raise
-    except Exception as error:  # an outsider's topic may raise whatever it likes
-        raise TopicFailed(f"{type(error).__name__}: {error}") from error
+    described = _describe(house, topic, subjects)
     changes = [change for subject in subjects for change in described.get(subject, ())]
+    if strays is not None:
+        strays.account(changes)
     mark, statements = read_statements(house.graph, house.settings.base, changes, limits=_LIMITS)
     after = _moment(house, kind, subjects)
     if before[0] != after[0] or before[0] is None or mark is None:
@@ -151,6 +204,16 @@ def _judge(house: House, kind: str, topic: Topic, subjects: Collection[int]) -> 
         return {}
     settled = set(subjects) - before[1] - after[1]
     return {subject: all(_is_said(change, statements) for change in described.get(subject, ())) for subject in settled}
+
+
+def _describe(house: House, topic: Topic, subjects: Collection[int]) -> Mapping[int, Sequence[GraphChange]]:
+    context = GraphContext(catalogue=house.catalogue, base=house.settings.base, note=lambda *_: None)
+    try:
+        return topic.describe(list(subjects), context)
+    except RehiError:
+        raise
+    except Exception as error:  # an outsider's topic may raise whatever it likes
+        raise TopicFailed(f"{type(error).__name__}: {error}") from error
 
 
 def _moment(house: House, kind: str, subjects: Collection[int]) -> tuple[GraphMark | None, set[int]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 from rehi import __version__
 from rehi.app import House, lock_folder, utc_now
-from rehi.archive import index_name, is_derived, write_tombstones
+from rehi.archive import DAMAGED, index_name, is_derived, original_name, own_files, write_tombstones
 from rehi.errors import DataFolderBusy, IndexWrong, RecordLost
 from rehi.model.problem import Problem, Stage
 from rehi.model.retention import PrunedBody
@@ -15,8 +17,8 @@ from rehi.operations.health import derived, graph
 from rehi.operations.health.archive import missing_indexes
 from rehi.operations.health.rebuilding import mend_catalogue
 from rehi.operations.reindex import reindex
-from rehi.operations.retention import finish_prune
-from rehi.operations.verification import Fault, Verified, files_here, verify_all
+from rehi.operations.retention import RESOURCES, finish_prune
+from rehi.operations.verification import Fault, Verified, files_here, record_starts, verify_all
 from rehi.settings import Settings
 
 LOST = "lost"  # the rule by which bytes are gone that could not be brought back
@@ -68,7 +70,7 @@ def _refuse_beside_a_harvest(house: House) -> None:
 
 
 def _mend_archive(house: House, mended: Mended) -> None:
-    """Enter what the catalogue does not know, make indexes again, and note what is lost."""
+    """Enter what the catalogue does not know, note what is lost, write damaged files anew, and make indexes again."""
     done = verify_all(house)
     if done.unknown:
         reindex(house)
@@ -81,6 +83,7 @@ def _mend_archive(house: House, mended: Mended) -> None:
     mended.lost += [lost for body in gone for lost in _versions_of(house, body)]
     if gone:
         mended.done.append(f"{len(gone):,} bodies are lost")
+    mended.done += _mend_files(house, done.damaged)
     mended.done += _mend_indexes(house, done.faults)
 
 
@@ -106,10 +109,42 @@ def _to_problem(fault: Fault) -> Problem:
 
 
 def _versions_of(house: House, body: PrunedBody) -> Iterator[LostVersion]:
-    for place in body.places:
-        numbers = [one.number for one in house.catalogue.versions(place.url) if one.taken_at == place.at]
-        number = numbers[0] if numbers else None
-        yield LostVersion(url=place.url, at=place.at.isoformat(), number=number, why="its bytes are lost")
+    """Yield all versions that had a body, of which a tombstone names only the first ones."""
+    urls = dict.fromkeys(place.url for place in body.places)
+    if body.versions > len(body.places):
+        blob, after = house.catalogue.find_bodies([body.digest])[body.digest].id, 0
+        while pairs := house.catalogue.sharers([blob], after=after, limit=RESOURCES):
+            after = pairs[-1][1]
+            urls |= {one.url: None for one in house.catalogue.describe_resources([resource for _, resource in pairs])}
+    for url in urls:
+        for one in house.catalogue.versions(url):
+            if one.digest == body.digest:
+                yield LostVersion(
+                    url=url, at=one.taken_at.isoformat(), number=one.number, why="its bytes are lost"
+                )  # fmt: skip
+
+
+def _mend_files(house: House, damaged: Collection[str]) -> Iterator[str]:
+    """Write files anew without what is no record, so that other tools read them to their ends; what was lost is noted by now."""
+    own = own_files(house.worker) if house.settings.archive.uri else None  # of a bucket, others look after theirs
+    files = [file for file in damaged if own is None or own.fullmatch(file)]
+    ends, sizes = {file.name: file.known_end for file in files_here(house)}, dict(house.archive.shelf.files())
+    ahead = any(sizes.get(file, 0) > ends.get(original_name(file), 0) for file in files)
+    with ExitStack() as stack:
+        for name in ("compact.lock", "intake.lock", "lock"):
+            stack.enter_context(lock_folder(house.settings.data, name=name))
+        done = house.archive.excise(
+            files, starts=partial(record_starts, house), worker=house.worker, now=utc_now(), spool=house.spool
+        )
+    if done.files:
+        yield (
+            f"{done.files:,} damaged files were written anew with their {done.records:,} whole records; as they were, "
+            f"they stay beside them as …{DAMAGED}"
+        )
+    if (
+        done.files and ahead
+    ):  # what lay behind the ends that the catalogue knows is in files now at which no start looks
+        reindex(house)
 
 
 def _mend_indexes(house: House, faults: Sequence[Fault]) -> Iterator[str]:
@@ -146,8 +181,13 @@ def _mend_derived(house: House, mended: Mended) -> None:
 
 
 def _mend_graph(house: House, mended: Mended) -> None:
-    """Set a graph aside that is not what it should be; whoever writes it next writes all of it again."""
+    """Remove what is stray; set a graph aside that is wrong otherwise: whoever writes it next writes all of it again."""
     _, ailments = graph.examine(house, deep=True)
+    if ailments and all(graph.STRAY in ailment.why for ailment in ailments):
+        removed = list(graph.remove_strays(house))
+        mended.done += removed
+        if removed:
+            return
     if not ailments:
         return
     with lock_folder(house.settings.data), house.writing_graph() as writable:

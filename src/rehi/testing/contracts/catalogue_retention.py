@@ -201,6 +201,13 @@ class RetentionContract:
         prune(catalogue, [one])
         assert catalogue.describe_bodies({versions[0].blob_id: "last 1"}) == []
 
+    def test_the_ledger_knows_where_the_records_of_a_file_begin(self, catalogue: Catalogue) -> None:
+        history(catalogue, A, "one", "two")
+        record(catalogue, [came(B, "one", 9, ref=RecordRef("a.warc.gz", 40, 9))], [], worker="one", now=at(9))
+        record(catalogue, [came(C, "four", 9, ref=RecordRef("b.warc.gz", 7, 40))], [], worker="one", now=at(9))
+        assert sorted(catalogue.record_starts("a.warc.gz")) == [40, 1000, 2000]
+        assert (list(catalogue.record_starts("b.warc.gz")), list(catalogue.record_starts("none"))) == ([7], [])
+
     def test_a_file_that_has_lost_its_end_is_known_to_be_shorter(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
         catalogue.shorten_files({"a.warc.gz": 1500, "other.warc.gz": 3})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, tuple_, update
+from sqlalchemy import Connection, Select, func, select, tuple_, union, update
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.resources import find_ids
@@ -69,6 +69,12 @@ class SqlLedger:
         query = select(files.c.name, files.c.known_end, files.c.owner).order_by(files.c.name)
         with self.database.reading() as connection:
             return [KnownFile(*row) for row in connection.execute(query)]
+
+    def record_starts(self, file: str) -> Sequence[int]:
+        """Return the offsets of the records in a file that are known: those of bodies, and of visits."""
+        of_file = select(files.c.id).where(files.c.key == key_of(file)).scalar_subquery()
+        parts = (select(table.c.offset).where(table.c.file_id == of_file) for table in (blob, visit))
+        return self.database.read(lambda connection: connection.execute(union(*parts)).scalars().all())
 
     @transaction
     def shorten_files(self, connection: Connection, ends: Mapping[str, int]) -> None:
