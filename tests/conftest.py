@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from pathlib import Path
 
 import hypothesis
@@ -53,6 +54,7 @@ def s3() -> Iterator[S3Server]:
     with S3Server() as server, pytest.MonkeyPatch.context() as patch:
         for name, value in server.environment.items():
             patch.setenv(name, value)
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]  # that of earlier tests has no credentials
         yield server
 
 

@@ -252,7 +252,11 @@ def test_while_the_server_is_away_files_pile_up_and_afterwards_they_are_brought(
         assert not shelf.wait(PATIENCE)
         assert local_names(tmp_path) == ["b.bin", "c.bin"]
         assert [read(shelf, ref) for ref in refs] == [b"b.bin", b"c.bin"]
-        assert not shelf.has("other.bin")
+        for _ in range(2):  # the second time it is remembered
+            with pytest.raises(ArchiveAway, match="listing"):
+                shelf.has("other.bin")
+        with pytest.raises(ArchiveAway, match="listing"):
+            shelf.reach()
         with pytest.raises(ArchiveAway, match=r"a\.bin.*nobody answers"):
             shelf.open(before)
         with pytest.raises(ArchiveAway, match="listing"):
@@ -267,6 +271,8 @@ def test_while_the_server_is_away_files_pile_up_and_afterwards_they_are_brought(
     # The pause between two attempts has grown to as much as a minute by now.
     wait_until(lambda: not local_names(tmp_path), what="all files are in the bucket, and none here", seconds=300)
     assert [read(shelf, ref) for ref in (before, *refs)] == [b"before", b"b.bin", b"c.bin"]
+    shelf.reach()
+    assert not shelf.has("other.bin")
     assert shelf.upload_errors() == []
     assert "0 files wait" in shelf.check()
 
