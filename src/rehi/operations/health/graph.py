@@ -89,8 +89,8 @@ def remove_strays(house: House) -> Iterator[str]:
         if done.failed:
             return
         removed = 0
-        found = strays.find()
-        while batch := list(islice(found, CHUNK)):
+        removals = strays.find()
+        while batch := list(islice(removals, CHUNK)):
             with path.open("ab") as file:
                 if not all(strays.set_aside(change, file) for change in batch):
                     return

@@ -73,10 +73,10 @@ class Strays:
         while part := list(islice(keys, CHUNK)):
             yield from self._still_there([_to_change(key) for key in part])
         vocabulary, mark = describe_vocabulary(self._base), ReplaceGraph(mark_graph(self._base), ())
-        known, said = read_statements(self._house.graph, self._base, [vocabulary, mark], limits=_LIMITS)
-        if said[vocabulary] - set(vocabulary.triples):
+        known, stated = read_statements(self._house.graph, self._base, [vocabulary, mark], limits=_LIMITS)
+        if stated[vocabulary] - set(vocabulary.triples):
             yield vocabulary
-        if known is not None and said[mark] - set(describe_mark(self._base, known).triples):
+        if known is not None and stated[mark] - set(describe_mark(self._base, known).triples):
             yield describe_mark(self._base, known)
 
     def _unaccounted(self) -> Iterator[str]:
