@@ -78,7 +78,7 @@ def test_a_bucket_that_is_away_is_waited_for_and_stops_no_visit(
 ) -> None:
     harvest(settings_of(tmp_path, site, bucket, enrich=False), site)
     with House(settings_of(tmp_path, site, bucket, enrich=True)) as house, serving(house) as service:
-        wait_until(lambda: "sign" in service.status.seconds, what="the wheel has turned once")
+        wait_until(lambda: "describe" in service.status.seconds, what="the wheel has turned once")
         bucket.stop()
         read_again(house)
         wait_for(service, "archive-away")
