@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -54,8 +56,19 @@ def s3() -> Iterator[S3Server]:
     with S3Server() as server, pytest.MonkeyPatch.context() as patch:
         for name, value in server.environment.items():
             patch.setenv(name, value)
-        forkserver._forkserver._stop()  # type: ignore[attr-defined]  # that of earlier tests has no credentials
+        end_fork_server()  # that of earlier tests has no credentials in its environment
         yield server
+
+
+def end_fork_server() -> None:
+    """End the fork server of this process, if there is one, with all that comes from it; the next pool brings another.
+
+    It is killed: told to end, it would wait for the workers of every house that a fixture holds open.
+    """
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is not None:
+        os.kill(server._forkserver_pid, signal.SIGKILL)
+        server._stop()
 
 
 @pytest.fixture(scope="module")

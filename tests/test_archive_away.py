@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from rehi.settings import Settings, load_settings
 from rehi.testing.s3 import BUCKET, S3Server
 from rehi.testing.waiting import wait_until
 from tests.changing_site import ChangingSite
+from tests.conftest import end_fork_server
 from tests.serve.conftest import ask_at
 from tests.test_outages import PAGES, add, assert_all_once, said, serving, wait_for, wait_for_the_end
 
@@ -35,7 +35,7 @@ def bucket(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
     with S3Server() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        forkserver._forkserver._stop()  # type: ignore[attr-defined]  # an earlier test's has no credentials in its environment
+        end_fork_server()  # an earlier test's has no credentials in its environment
         yield server
 
 
