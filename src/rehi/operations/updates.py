@@ -14,7 +14,7 @@ from rehi.errors import NotFound, SettingsError
 from rehi.frontier import next_time, zone_of
 from rehi.model.listing import Page
 from rehi.model.update import RUNNING, Update, UpdateKind, open_update
-from rehi.operations.parameters import LONGEST_URL, ROWS, HostName, Limit, Offset, SourceId
+from rehi.operations.parameters import ROWS, HostName, Limit, Offset, SourceId, Url
 from rehi.sources import host_meant, normalise
 
 
@@ -38,11 +38,11 @@ def start_update(
     *,
     source: SourceId | None = None,
     host: HostName = "",
-    url: Annotated[str, Field(max_length=LONGEST_URL, description="The URL of one page.")] = "",
+    url: Annotated[Url, Field(description="The URL of one page.")] = "",
 ) -> Update:
     """Have everything visited now, or what is of one source, one host or one URL."""
     if sum(map(bool, (source, host, url))) > 1:
-        raise SettingsError("give one of source, host and url")
+        raise SettingsError("give one of source, host and url", names=("source", "host", "url"))
     return order_update(house, source_id=source, host=host, url=url)
 
 

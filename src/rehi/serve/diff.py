@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 from urllib.parse import urlencode
 
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from rehi.model.version import Version
 from rehi.operations.diff import Key, New, Old, get_diff, get_name_diff
 from rehi.operations.diff.result import DiffCounts, VersionDiff
-from rehi.operations.parameters import LONGEST_URL
+from rehi.operations.parameters import Url
 from rehi.operations.versions import history
 from rehi.serve.rendering import house_of, render
 
@@ -48,7 +46,7 @@ def draw_bar(tally: DiffCounts) -> list[DiffBar]:
 def show_diff(
     request: Request,
     *,
-    url: Annotated[str, Field(max_length=LONGEST_URL)] = "",
+    url: Url = "",
     old: Old = "",
     new: New = "",
     key: Key = "",
@@ -56,7 +54,7 @@ def show_diff(
     blame: bool = False,
 ) -> Response:
     """Show the difference, with a form to choose other versions."""
-    if not url.strip():
+    if not url:
         return render(request, "diff.html", {"url": "", "diff": None})
     house = house_of(request)
     diff = get_diff(house, url=url, old=old, new=new, key=key, names=names, blame=blame, limit=SHOWN)

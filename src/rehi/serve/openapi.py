@@ -13,12 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from rehi import __version__
-from rehi.errors import SettingsError
 from rehi.operations.byte_stream import ByteStream
 from rehi.operations.operation import JSON, Operation, Signature, load, read_signature
 from rehi.operations.table import GROUPS, OPERATIONS
 from rehi.serve import problem_details
-from rehi.serve.problem_details import ProblemDetails, status_of
+from rehi.serve.problem_details import ProblemDetails, refusal_status, status_of
 from rehi.serve.request_parameters import Schema, without_null
 from rehi.serve.responses import to_json
 
@@ -160,5 +159,5 @@ def failures_of(operation: Operation, signature: Signature) -> set[int]:
     if operation.changes:
         statuses |= {401, 403}
     if operation.method == "POST":
-        statuses |= {413, 415, status_of(SettingsError, method="POST")}
+        statuses |= {413, 415, refusal_status("POST")}
     return statuses
