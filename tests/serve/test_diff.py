@@ -67,13 +67,14 @@ def test_json_has_names_when_they_are_asked_for(ask_past: Ask) -> None:
         ("/api" + path("http://nowhere.test/"), 404, "nothing is kept"),
         ("/api" + path(ONCE), 404, "only one version"),
         ("/api" + path(PAGE, to="99"), 404, "no version 99"),
-        ("/api" + path(PAGE, to="<b>"), 422, "neither the number"),
+        ("/api" + path(PAGE, to="<b>"), 400, "neither the number"),
         ("/api" + path(PAGE, blame="yes"), 422, "are for tables"),
         ("/api" + path(TABLE, key="puudub"), 422, "there is no column"),
         ("/api" + path(TABLE, limit="many"), 400, "whole number"),
         ("/api" + path(TABLE, limit="0"), 400, "limit is 1 to"),
         ("/api" + path(TABLE, limit="999999999"), 400, "limit is 1 to"),
-        (path("\x00"), 404, "nothing is kept"),
+        (path("\x00"), 400, "url holds control characters"),
+        ("/api" + path("http://nowhere.test/", **{"from": "zz"}), 400, "neither the number"),
     ],
 )
 def test_what_can_not_be_answered_is_explained(ask_past: Ask, address: str, status: int, says: str) -> None:
