@@ -46,6 +46,16 @@ def start_update(
     return order_update(house, source_id=source, host=host, url=url)
 
 
+def check_part(house: House, *, source_id: int | None = None, host: str = "", url: str = "") -> None:
+    """Raise NotFound for a source, host or URL that is not known."""
+    if source_id is not None:
+        house.catalogue.source(source_id)
+    if host:
+        house.catalogue.host(host_meant(host), now=utc_now())
+    if url:
+        house.catalogue.document(normalise(url) or url)
+
+
 def make_due(house: House, *, source_id: int | None = None, host: str = "", url: str = "") -> int:
     """Let what matches be due now; NotFound if nothing does."""
     if source_id is not None:

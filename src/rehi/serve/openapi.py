@@ -18,11 +18,11 @@ from rehi.operations.operation import JSON, Operation, Signature, load, read_sig
 from rehi.operations.table import GROUPS, OPERATIONS
 from rehi.serve import problem_details
 from rehi.serve.problem_details import ProblemDetails, refusal_status, status_of
-from rehi.serve.request_parameters import Schema, without_null
+from rehi.serve.request_parameters import Schema, without_blank, without_null
 from rehi.serve.responses import to_json
 
 ABOUT = (
-    "Everything that rehi's pages show, for programs. Unknown and malformed parameters are refused. "
+    "Everything that rehi's pages show, for programs. Parameters that are unknown, malformed, empty or given twice are refused. "
     "Errors are problem details (RFC 9457). On any address but loopback, what changes something needs the token."
 )
 _REF = "#/components/schemas/{model}"
@@ -105,6 +105,8 @@ def _describe_operation(operation: Operation, signature: Signature, schemas: dic
         item["requestBody"] = {"required": True, "content": content}
     elif operation.method == "POST":
         schema = schemas[operation.name, "rest"]
+        fields = {name: without_blank(one) for name, one in schema.get("properties", {}).items()}
+        schema = schema | {"properties": fields}
         item["requestBody"] = {"required": bool(schema.get("required")), "content": {JSON: {"schema": schema}}}
     return item
 

@@ -167,9 +167,16 @@ def without_null(schema: Schema) -> Schema:
     merged = {key: value for key, value in schema.items() if key not in ("anyOf", "title")}
     if len(kinds) == 1:
         merged = kinds[0] | merged
-    if merged.get("default", "") is None:
-        del merged["default"]
-    return merged
+    return _without_default(merged) if merged.get("default", "") is None else without_blank(merged)
+
+
+def without_blank(schema: Schema) -> Schema:
+    """Return the schema of a text without a default that could not be given: "" where it must not be empty."""
+    return _without_default(schema) if schema.get("default") == "" and schema.get("minLength") else schema
+
+
+def _without_default(schema: Schema) -> Schema:
+    return {key: value for key, value in schema.items() if key != "default"}
 
 
 def _explain(error: ErrorDetails, model: type[BaseModel]) -> WrongParameter:
