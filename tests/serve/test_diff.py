@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -139,6 +141,9 @@ def test_every_kind_has_a_page(ask_past: Ask, url: str) -> None:
     answer = ask_past(path(url))
     assert answer.status == 200
     assert "What changed" in answer.text
+    link = re.search(r'href="(/api/diff[^"]*)">This as JSON', answer.text)
+    assert link is not None
+    assert ask_past(html.unescape(link[1])).status == 200
 
 
 def test_markup_in_a_table_is_text(here: Page) -> None:

@@ -52,11 +52,11 @@ def readable_by(read: Callable[[str], object]) -> AfterValidator:
     return AfterValidator(check)
 
 
-class Lines:
+class SeveralLines:
     """Marks a text of several lines; all others hold no control characters."""
 
 
-LINES = Lines()
+SEVERAL_LINES = SeveralLines()
 NOT_BLANK = AfterValidator(_check_blank)  # what is given says something: only what is left out is not given
 DIGITS = BeforeValidator(_check_digits)  # stands last, so that the limits are in the schema
 

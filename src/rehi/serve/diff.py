@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -68,11 +69,15 @@ def show_diff(
         "bars": draw_bar(diff.tally) if diff.tally else [],
         "key": key,
         "blame_asked": diff.blame is not None,
-        "names_at": "/diff/names?" + urlencode(asked),
-        "api_at": "/api/diff?" + urlencode(asked | {"key": key}),
+        "names_at": "/diff/names?" + _write_query(asked),
+        "api_at": "/api/diff?" + _write_query(asked | {"key": key}),
         "column_limit": COLUMNS,
     }
     return render(request, "diff.html", values)
+
+
+def _write_query(parameters: Mapping[str, str]) -> str:
+    return urlencode({name: text for name, text in parameters.items() if text})
 
 
 def _offered(versions: list[Version], diff: VersionDiff) -> list[Version]:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from rehi.model.media import bare_name
 from rehi.operations.operation import Signature
-from rehi.operations.parameters import LINES
+from rehi.operations.parameters import SEVERAL_LINES
 from rehi.serve.problem_details import BadRequest, WrongParameter
 
 Schema = dict[str, Any]
@@ -153,7 +153,7 @@ def _find_control_characters(checked: BaseModel) -> Iterator[WrongParameter]:
     """Yield the texts that hold what nobody can see or type, and what a database may drop."""
     for key, field in type(checked).model_fields.items():
         value = getattr(checked, key)
-        unwanted = _CONTROL_IN_LINES if LINES in field.metadata else _CONTROL
+        unwanted = _CONTROL_IN_LINES if SEVERAL_LINES in field.metadata else _CONTROL
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and unwanted.search(text):
                 name = field.alias or key

@@ -18,7 +18,7 @@ from rehi.errors import Busy, QueryError
 from rehi.graph import choose_media_type, media_type_for, prepare_query
 from rehi.model.media import bare_name
 from rehi.operations.operation import read_signature
-from rehi.operations.parameters import LINES
+from rehi.operations.parameters import SEVERAL_LINES
 from rehi.ports import QueryAnswer
 from rehi.serve.examples import EXAMPLES
 from rehi.serve.lane import QueryLane
@@ -31,9 +31,9 @@ MAX_IN_URL = 20_000  # characters of a query in the address: percent-encoded the
 ANSWER_SHOWN = 1_000  # rows of an answer on the page
 INCOMPLETE = "rehi-incomplete"  # the header that says why the graph does not know all that it should
 
-QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1."), LINES]
+QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1."), SEVERAL_LINES]
 ShortQuery = Annotated[
-    str, Field(max_length=MAX_IN_URL, description="The query, in SPARQL 1.1; POST longer ones."), LINES
+    str, Field(max_length=MAX_IN_URL, description="The query, in SPARQL 1.1; POST longer ones."), SEVERAL_LINES
 ]
 Form = Annotated[
     Literal["", "json", "xml", "csv", "tsv", "ttl", "nt"],
