@@ -65,10 +65,13 @@ Made from the code by `make docs`. A running rehi shows the same at `/docs`, and
 changes something needs `Authorization: Bearer TOKEN` (the setting `serve.token`); on loopback, requests from other web
 pages are refused by their Origin and Host.
 
-Parameters that are unknown, malformed or given twice are refused (400 in a query, 422 in a body, 404 in a path). Every
-refusal is a problem after RFC 9457, `application/problem+json`: `type`, `title`, `status`, `detail`, `instance`, and of our
-own `code`, `advice` and `parameters`; whoever accepts `text/html` gets a page with the same words. `HEAD` goes where `GET`
-goes, and `OPTIONS` says which methods an address has.
+Parameters that are unknown, malformed or given twice are refused (400 in a query, 422 in a body, 404 in a path), and so are
+those that are empty where that means nothing, and texts that are not in UTF-8 or hold control characters; only a SPARQL query
+may have lines. Forms on pages may leave the fields that they have empty, and files under `/static/` take any query, by which
+caches tell them apart. Every refusal is a problem after RFC 9457, `application/problem+json`: `type`, `title`, `status`,
+`detail`, `instance`, and of our own `code`, `advice`, and `parameters`, which names each that is wrong and says why (the code
+is `bad-request`, `bad-content` or `not-found` then); whoever accepts `text/html` gets a page with the same words. `HEAD` goes where `GET`
+goes, and `OPTIONS` says which methods an address has. What `Accept` rules out, with `q=0` too, is not sent (406).
 """
 NOTES = {
     "Graph": """`/sparql` speaks the SPARQL 1.1 query protocol: `GET /sparql?query=…`, `POST` with a form field `query`, or `POST` with the

@@ -73,7 +73,8 @@ def test_added_addresses_are_visited_as_any_page_is(tmp_path: Path) -> None:
 def test_a_kind_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     with House(load_settings(data=tmp_path / "data")) as house, running(house, Service(house), port=0) as address:
         answer = add(ask_at(address), source="http://a.test/", kind="warc-in-place")
-        assert (answer.status, answer.json["code"]) == (422, "source-error")
+        assert (answer.status, answer.json["code"]) == (422, "bad-content")
+        assert [one["name"] for one in answer.json["parameters"]] == ["kind"]
         assert answer.json["detail"] == (
             "'warc-in-place' is no kind of source; there are crawl-log, page, url-list, warc"
         )

@@ -52,7 +52,7 @@ def test_a_document_has_its_names_its_versions_and_its_text(ask: Ask, harvested:
 
 
 def test_an_entity_is_found_by_the_beginning_of_its_name_in_any_case(ask: Ask) -> None:
-    entity = ask("/api/entities?name=&limit=1").json[0]
+    entity = ask("/api/entities?limit=1").json[0]
     start = entity["name"][:4].upper()
     found = ask(f"/api/entities?name={quote(start)}&limit=1000").json
     assert entity["key"] in [row["key"] for row in found]
@@ -68,7 +68,7 @@ def test_problems_are_counted_by_class_and_narrowed_down(ask: Ask) -> None:
     assert few["total"] == counted["fetch", "timed-out"]
     assert [row["code"] for row in few["problems"]] == ["timed-out"]
     assert {one["stage"] for one in few["classes"]} == {"fetch"}
-    nothing = ask("/api/problems?code=%00%25'--").json
+    nothing = ask("/api/problems?code=%25'--").json
     assert (nothing["total"], nothing["problems"]) == (0, [])
     assert nothing["classes"] == everything["classes"]
 

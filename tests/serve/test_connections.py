@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import subprocess
@@ -56,6 +57,30 @@ def _status(address: tuple[str, int], path: str = "/api/status") -> int:
     with urllib.request.urlopen(f"http://{address[0]}:{address[1]}{path}", timeout=PATIENCE) as answer:
         status: int = answer.status
         return status
+
+
+def _sends_at_once(client: socket.socket) -> bool:
+    """Whether the server's end of a connection, which is in this process, has TCP_NODELAY."""
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208
+        try:
+            opened = socket.socket(fileno=int(name))
+        except OSError:  # closed meanwhile, or no socket
+            continue
+        try:
+            if opened.getpeername() == client.getsockname():
+                return bool(opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        except OSError:  # one that listens has no peer
+            continue
+        finally:
+            opened.detach()
+    raise AssertionError("there is no such connection")
+
+
+def test_no_answer_on_a_connection_that_is_kept_waits_for_the_one_before(tmp_path: Path) -> None:
+    with _served(tmp_path) as address, _connect(address) as client:
+        client.sendall(b"GET /api/workers HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        assert _sends_at_once(client)
 
 
 def test_the_connection_that_has_waited_longest_makes_way(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -67,13 +69,14 @@ def test_json_has_names_when_they_are_asked_for(ask_past: Ask) -> None:
         ("/api" + path("http://nowhere.test/"), 404, "nothing is kept"),
         ("/api" + path(ONCE), 404, "only one version"),
         ("/api" + path(PAGE, to="99"), 404, "no version 99"),
-        ("/api" + path(PAGE, to="<b>"), 422, "neither the number"),
+        ("/api" + path(PAGE, to="<b>"), 400, "neither the number"),
         ("/api" + path(PAGE, blame="yes"), 422, "are for tables"),
         ("/api" + path(TABLE, key="puudub"), 422, "there is no column"),
         ("/api" + path(TABLE, limit="many"), 400, "whole number"),
         ("/api" + path(TABLE, limit="0"), 400, "limit is 1 to"),
         ("/api" + path(TABLE, limit="999999999"), 400, "limit is 1 to"),
-        (path("\x00"), 404, "nothing is kept"),
+        (path("\x00"), 400, "url holds control characters"),
+        ("/api" + path("http://nowhere.test/", **{"from": "zz"}), 400, "neither the number"),
     ],
 )
 def test_what_can_not_be_answered_is_explained(ask_past: Ask, address: str, status: int, says: str) -> None:
@@ -138,6 +141,9 @@ def test_every_kind_has_a_page(ask_past: Ask, url: str) -> None:
     answer = ask_past(path(url))
     assert answer.status == 200
     assert "What changed" in answer.text
+    link = re.search(r'href="(/api/diff[^"]*)">This as JSON', answer.text)
+    assert link is not None
+    assert ask_past(html.unescape(link[1])).status == 200
 
 
 def test_markup_in_a_table_is_text(here: Page) -> None:

@@ -40,7 +40,7 @@ def test_hosts_are_listed_and_narrowed_down(ask: Ask) -> None:
     assert all("rehemaa.test" in row["origin"] for row in few["hosts"])
 
 
-@pytest.mark.parametrize("like", ["%", "_", "q\x00q", "<script>alert(1)</script>", "'; DROP TABLE host; --", "x" * 300])
+@pytest.mark.parametrize("like", ["%", "_", "<script>alert(1)</script>", "'; DROP TABLE host; --", "x" * 300])
 def test_a_filter_is_a_part_of_a_name_and_nothing_else(ask: Ask, like: str) -> None:
     assert ask(f"/api/hosts?like={quote(like)}").json == {"total": 0, "hosts": []}
     text = ask(f"/hosts?like={quote(like)}").text

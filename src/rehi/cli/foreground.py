@@ -35,10 +35,10 @@ def stop_on_signals() -> threading.Event:
 
 def count_waiting(house: House) -> int:
     """Return how many pages are due; 0 while nobody can tell."""
-    from rehi.app import utc_now
+    from rehi.operations.status import get_totals
 
     try:
-        return house.catalogue.totals(now=utc_now()).waiting
+        return get_totals(house).waiting
     except EngineAway:
         return 0
 
@@ -70,14 +70,14 @@ def opened_harvest(house: House, *, stop: threading.Event, quiet: bool) -> Itera
 def explain_rests(house: House) -> str:
     """Return until when hosts rest on which pages are due; empty if none does."""
     from rehi.app import utc_now
+    from rehi.operations.status import get_totals
 
-    now = utc_now()
-    waiting, ready = house.catalogue.totals(now=now).waiting, house.catalogue.next_ready()
-    if not waiting or ready is None or ready <= now:
+    waiting, ready = get_totals(house).waiting, house.catalogue.next_ready()
+    if not waiting or ready is None or ready <= utc_now():
         return ""
     return (
         f"{waiting:,} pages are due on hosts that rest: the first may be visited at {ready:%Y-%m-%d %H:%M:%S} UTC. "
-        "`rehi hosts` says why."
+        "`rehi host` says why."
     )
 
 

@@ -18,14 +18,12 @@ def command(ctx: click.Context, as_json: bool) -> None:
       rehi stats
       rehi stats --json
     """
-    from rehi.app import utc_now
     from rehi.builtin import load_all
-    from rehi.operations.sources import kind_in_words
-    from rehi.operations.status import count_outdated
+    from rehi.operations.sources import kind_in_words, list_sources
+    from rehi.operations.status import count_outdated, get_totals
 
     with open_house(ctx) as house:
-        totals = house.catalogue.totals(now=utc_now())
-        sources = house.catalogue.sources()
+        totals, sources = get_totals(house), list_sources(house)
         outdated = count_outdated(house, totals)
         if as_json:
             show_json({"totals": totals, "outdated": outdated, "sources": sources})

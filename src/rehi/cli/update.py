@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import Event
@@ -13,7 +14,6 @@ from rehi.cli.foreground import explain_rests, opened_harvest, run_harvest, stop
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import update_bar
 from rehi.errors import DataFolderBusy, EngineAway, UserError
-from rehi.model.listing import Page
 from rehi.model.update import COUNTS, Update, UpdateKind, UpdateState
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
       rehi update --host www.example.ee
       rehi update --list
     """
+    from rehi.operations.updates import check_part
+
     if sum(map(bool, part.values())) > 1:
         raise click.UsageError("give one of --source, --host and --url")
     with open_house(ctx) as house:
@@ -57,7 +59,7 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
             _estimate(house, part, as_json=as_json)
             return 0
         with suppress(EngineAway):  # what is away is waited for, and looked at then
-            _check(house, **part)
+            check_part(house, **part)
         stop = stop_on_signals()
         try:
             row = _work(house, part, stop, quiet=as_json)
@@ -76,28 +78,20 @@ def command(ctx: click.Context, /, dry_run: bool, listed: bool, limit: int, as_j
     return code
 
 
-def _check(house: House, *, source_id: int | None, host: str, url: str) -> None:
-    """Raise NotFound for a source, host or URL that is not known, before anything is opened for work."""
-    from rehi.app import utc_now
-    from rehi.sources import host_meant, normalise
-
-    if source_id is not None:
-        house.catalogue.source(source_id)
-    if host:
-        house.catalogue.host(host_meant(host), now=utc_now())
-    if url:
-        house.catalogue.document(normalise(url) or url)
-
-
 def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
-    from rehi.operations.updates import make_due
+    from rehi.operations.updates import check_part, make_due
 
     with opened_harvest(house, stop=stop, quiet=quiet) as harvest:
-        _check(house, **part)
+        check_part(house, **part)
         make_due(house, **part)
         run_harvest(house, harvest, kind=UpdateKind.ORDERED, stop=stop, quiet=quiet)
-    rows, _ = house.catalogue.updates(Page(limit=LOOKED_AT))
-    return next(row for row in rows if row.kind is UpdateKind.ORDERED)
+    return next(row for row in _newest(house) if row.kind is UpdateKind.ORDERED)
+
+
+def _newest(house: House) -> Sequence[Update]:
+    from rehi.operations.updates import list_updates
+
+    return list_updates(house, limit=LOOKED_AT).updates
 
 
 def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
@@ -110,8 +104,7 @@ def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) ->
     news_at = monotonic()
     with update_bar(quiet=quiet) as show:
         while row.state is UpdateState.RUNNING and not stop.wait(LOOK_SECONDS):
-            rows, _ = house.catalogue.updates(Page(limit=LOOKED_AT))
-            fresh = next((other for other in rows if other.id == row.id), row)
+            fresh = next((other for other in _newest(house) if other.id == row.id), row)
             if fresh != row:
                 row, news_at = fresh, monotonic()
             elif monotonic() - news_at > STILL_SECONDS:

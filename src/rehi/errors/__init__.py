@@ -2,7 +2,7 @@
 
     RehiError
     ├── UserError            STOP        the person must do something; one sentence says what
-    │   ├── SettingsError                a setting is wrong
+    │   ├── SettingsError                a setting is wrong, or what was asked can't be understood
     │   ├── SourceError                  the given log or list can't be used
     │   ├── DataFolderBusy               another rehi works in this folder
     │   ├── StoreVersionError            the store was made by a newer (or needs an upgrade by this) rehi

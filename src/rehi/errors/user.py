@@ -10,7 +10,11 @@ class UserError(RehiError):
 
 
 class SettingsError(UserError):
-    """A setting is wrong."""
+    """A setting is wrong, or what was asked can't be understood."""
+
+    def __init__(self, message: str = "", *, names: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.names = names  # of the parameters that are wrong together, as HTTP has them
 
 
 class SourceError(UserError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rehi.errors import QueryError
 from rehi.graph.query import QueryKind
+from rehi.model.accept import parse_accept, weigh
 
 _TABLES = {
     "json": "application/sparql-results+json",
@@ -31,7 +32,6 @@ _ALIASES = {
         "application/x-turtle": "ttl",
     },
 }
-_MOST_RANGES = 100  # of an Accept header; browsers send about six
 
 
 def media_type_for(form: str, kind: QueryKind) -> str:
@@ -47,40 +47,11 @@ def media_type_for(form: str, kind: QueryKind) -> str:
 def choose_media_type(accept: str, kind: QueryKind) -> str | None:
     """Return the media type that an Accept header prefers, the first of ours among equals; None if it accepts none."""
     formats = FORMATS[kind]
-    ranges = _parse(accept) or [("*/*", 1.0)]
+    ranges = parse_accept(accept)
     best, best_quality = None, 0.0
     for short, media_type in formats.items():
         aliases = {alias for alias, of in _ALIASES[kind].items() if of == short}
-        quality = max([_quality(media_type, ranges), *(q for name, q in ranges if name in aliases)])
+        quality = max([weigh(media_type, ranges), *(q for name, q in ranges if name in aliases)])
         if quality > best_quality:
             best, best_quality = media_type, quality
     return best
-
-
-def _parse(accept: str) -> list[tuple[str, float]]:
-    ranges = []
-    for part in accept.split(",")[:_MOST_RANGES]:
-        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        if name:
-            ranges.append((name, _weight(parameters)))
-    return ranges
-
-
-def _weight(parameters: list[str]) -> float:
-    for parameter in parameters:
-        key, _, value = parameter.partition("=")
-        if key.strip() == "q":
-            try:
-                return min(max(float(value), 0.0), 1.0)
-            except ValueError:
-                return 0.0
-    return 1.0
-
-
-def _quality(name: str, ranges: list[tuple[str, float]]) -> float:
-    """Return the quality of a media type by the most specific range that covers it (RFC 9110)."""
-    for wanted in (name, f"{name.partition('/')[0]}/*", "*/*"):
-        for offered, quality in ranges:
-            if offered == wanted:
-                return quality
-    return 0.0

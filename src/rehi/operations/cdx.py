@@ -22,7 +22,7 @@ from rehi.model.capture import Capture, CaptureFilter
 from rehi.operations.byte_stream import ByteStream, batch_lines
 from rehi.operations.mementos import target_of
 from rehi.operations.moments import digits_of, parse_moment
-from rehi.operations.parameters import LONGEST_URL, Offset
+from rehi.operations.parameters import DIGITS, Beginning, LongText, Moment, Offset, Text, Url, readable_by
 from rehi.operations.patterns import Pattern
 from rehi.operations.versions import spellings
 from rehi.sources import host_meant
@@ -34,7 +34,6 @@ FIELDS = (
 _SHORT = dict(zip("NbamskrMSVg", FIELDS, strict=True)) | {"url": "original", "mime": "mimetype", "status": "statuscode"}
 LAST = 10_000  # captures that are held for a negative limit
 MOST_FILTERS = 10
-_MOMENT = Field(max_length=60)
 
 
 class MatchType(StrEnum):
@@ -85,29 +84,72 @@ class CdxQuery:
     targets: bool = False  # where redirects led
 
 
+def _fields(text: str) -> tuple[str, ...]:
+    return tuple(map(_field, text.split(",")))
+
+
+def _field(name: str) -> str:
+    field = _SHORT.get(name.strip(), name.strip())
+    if field not in FIELDS:
+        raise SettingsError(f"there is no field {name[:40]!r}; there are {', '.join(FIELDS)}")
+    return field
+
+
+def _sieve(text: str) -> Sieve:
+    name, colon, wanted = text.removeprefix("!").lstrip("=~").partition(":")
+    if not colon:
+        raise SettingsError(f"{text[:60]!r} is no filter; write field:pattern, or !field:pattern for all others")
+    return Sieve(FIELDS.index(_field(name)), Pattern(wanted), text.startswith("!"))
+
+
+def _collapse(text: str) -> tuple[int, int | None]:
+    name, _, length = text.partition(":")
+    if length and not (length.isascii() and length.isdigit() and len(length) <= 12):
+        raise SettingsError(f"the length in collapse is a whole number, not {length[:40]!r}")
+    return FIELDS.index(_field(name)), int(length) if length else None
+
+
+def _after(key: str) -> tuple[str, datetime]:
+    try:
+        stamp, _, url = base64.urlsafe_b64decode(key + "=" * (-len(key) % 4)).decode().partition(" ")
+        if not url or len(stamp) != 20:
+            raise ValueError(key)
+        return url, parse_moment(stamp)
+    except (ValueError, binascii.Error) as error:
+        raise SettingsError("the resumeKey is not one that was given here") from error
+
+
+_Fields = Annotated[Text, readable_by(_fields)]
+_Filter = Annotated[LongText, readable_by(_sieve)]
+_Collapse = Annotated[Text, readable_by(_collapse)]
+_ResumeKey = Annotated[LongText, readable_by(_after)]
+
+
 def list_captures(
     house: House,
     *,
-    url: Annotated[str, Field(min_length=1, max_length=LONGEST_URL, description="A URL, or one with * at either end.")],
+    url: Annotated[Url, Field(description="A URL, or one with * at either end.")],
     match_type: Annotated[MatchType | None, Field(alias="matchType", description="Which URLs are meant.")] = None,
-    since: Annotated[str, _MOMENT, Field(alias="from", description="Only captures then or later, in digits.")] = "",
-    until: Annotated[str, _MOMENT, Field(alias="to", description="Only captures then or before.")] = "",
-    limit: Annotated[int | None, Field(ge=-(10**12), le=10**12, description="The last ones if negative.")] = None,
+    since: Annotated[Beginning, Field(alias="from", description="Only captures then or later, in digits.")] = "",
+    until: Annotated[Moment, Field(alias="to", description="Only captures then or before.")] = "",
+    limit: Annotated[int, Field(ge=-(10**12), le=10**12, description="The last ones if negative."), DIGITS]
+    | None = None,
     offset: Offset = 0,
-    fl: Annotated[str, Field(max_length=300, description="The fields to show, with commas between.")] = "",
+    fl: Annotated[_Fields, Field(description="The fields to show, with commas between.")] = "",
     filters: Annotated[
-        tuple[str, ...],
+        tuple[_Filter, ...],
         Field(alias="filter", max_length=MOST_FILTERS, description="field:pattern, or !field:pattern for all others."),
     ] = (),
     collapse: Annotated[
-        tuple[str, ...], Field(max_length=MOST_FILTERS, description="field, or field:length: the first of those alike.")
+        tuple[_Collapse, ...],
+        Field(max_length=MOST_FILTERS, description="field, or field:length: the first of those alike."),
     ] = (),
     output: Annotated[Output, Field(description="How rows are written.")] = Output.TEXT,
-    resume_key: Annotated[str, Field(alias="resumeKey", max_length=LONGEST_URL, description="Where to go on.")] = "",
+    resume_key: Annotated[_ResumeKey, Field(alias="resumeKey", description="Where to go on.")] = "",
     show_resume_key: Annotated[bool, Field(alias="showResumeKey", description="Say at the end how to go on.")] = False,
 ) -> ByteStream:
     """List captures in the order of URLs and of time, in the words of web archives; none is an answer too."""
-    fields = tuple(map(_field, fl.split(","))) if fl else FIELDS
+    fields = _fields(fl) if fl else FIELDS
     query = CdxQuery(
         where=_scopes(url.strip(), match_type, since=since, until=until),
         fields=fields,
@@ -158,7 +200,7 @@ def _scopes(given: str, how: MatchType | None, *, since: str, until: str) -> tup
     try:
         host = host_meant(given).rpartition("://")[2]
     except NotFound as error:
-        raise SettingsError(str(error)) from error
+        raise SettingsError(str(error), names=("url",)) from error
     return (replace(base, host=host, domain=how is MatchType.DOMAIN),)
 
 
@@ -218,39 +260,8 @@ def _chosen(row: Row, fields: tuple[str, ...]) -> Row:
     return row if fields is FIELDS else tuple(row[FIELDS.index(field)] for field in fields)
 
 
-def _field(name: str) -> str:
-    field = _SHORT.get(name.strip(), name.strip())
-    if field not in FIELDS:
-        raise SettingsError(f"there is no field {name[:40]!r}; there are {', '.join(FIELDS)}")
-    return field
-
-
-def _sieve(text: str) -> Sieve:
-    name, colon, wanted = text.removeprefix("!").lstrip("=~").partition(":")
-    if not colon:
-        raise SettingsError(f"{text[:60]!r} is no filter; write field:pattern, or !field:pattern for all others")
-    return Sieve(FIELDS.index(_field(name)), Pattern(wanted), text.startswith("!"))
-
-
-def _collapse(text: str) -> tuple[int, int | None]:
-    name, _, length = text.partition(":")
-    if length and not (length.isascii() and length.isdigit() and len(length) <= 12):
-        raise SettingsError(f"the length in collapse is a whole number, not {length[:40]!r}")
-    return FIELDS.index(_field(name)), int(length) if length else None
-
-
 def _key(capture: Capture) -> str:
     return base64.urlsafe_b64encode(f"{digits_of(capture.at, fine=True)} {capture.url}".encode()).decode().rstrip("=")
-
-
-def _after(key: str) -> tuple[str, datetime]:
-    try:
-        stamp, _, url = base64.urlsafe_b64decode(key + "=" * (-len(key) % 4)).decode().partition(" ")
-        if not url or len(stamp) != 20:
-            raise ValueError(key)
-        return url, parse_moment(stamp)
-    except (ValueError, binascii.Error) as error:
-        raise SettingsError("the resumeKey is not one that was given here") from error
 
 
 Writer = Callable[[Iterable[Row | str], tuple[str, ...]], Iterator[str]]

@@ -17,24 +17,42 @@ from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, DocumentRow, NameOnPage, Page
 from rehi.model.version import Version
 from rehi.operations.parameters import (
-    LONGEST_TEXT,
-    LONGEST_URL,
     ROWS,
-    HostName,
     Id,
     Limit,
+    LongText,
     MediaTypeFilter,
     Offset,
     SourceId,
     Text,
+    readable_by,
 )
 from rehi.operations.readings import with_plain_facets
 
 DocumentId = Annotated[Id, Field(description="The number of a document.")]
-EntityPath = Annotated[str, Field(max_length=LONGEST_TEXT, description="An entity, as in person/katrin-paio.")]
 
+
+def parse_term(text: str) -> Term:
+    """Read a term from text like ``topic:weather``; SettingsError if it is none."""
+    name, mark, value = text.partition(":")
+    if not mark or not name or not value:
+        raise SettingsError(f"{text[:60]!r} is no term; give a field and a value, as in topic:weather")
+    return Term(field=name, value=value)
+
+
+def parse_entity(text: str) -> EntityKey:
+    """Read an entity's key from text like ``person/katrin-paio``; SettingsError if it is none."""
+    kind, _, slug = text.partition("/")
+    if kind not in (kinds := table("entity_kind")) or not slug:
+        raise SettingsError(
+            f"{text[:60]!r} is no entity; give a kind ({', '.join(kinds)}) and a name, as in person/a-b"
+        )
+    return EntityKey(kind, slug)
+
+
+EntityPath = Annotated[Text, Field(description="An entity, as in person/katrin-paio."), readable_by(parse_entity)]
 Terms = Annotated[
-    tuple[Text, ...],
+    tuple[Annotated[Text, readable_by(parse_term)], ...],
     Field(max_length=10, description="Fields and values that facets have put into the index, as in topic:weather."),
 ]
 
@@ -62,8 +80,8 @@ class DocumentDetails:
 def list_documents(
     house: House,
     *,
-    q: Annotated[str, Field(max_length=LONGEST_URL, description="A part of the title or the URL.")] = "",
-    host: Annotated[HostName, Field(description="A part of the host's name.")] = "",
+    q: Annotated[LongText, Field(description="A part of the title or the URL.")] = "",
+    host: Annotated[Text, Field(description="A part of the host's name.")] = "",
     media_type: Annotated[MediaTypeFilter, Field(description="A media type, as in text/html.")] = "",
     language: Annotated[Text, Field(description="A language, as in et.")] = "",
     source: SourceId | None = None,
@@ -106,21 +124,3 @@ def get_annotations(house: House, *, document_id: DocumentId) -> Reading:
     It is not found before it was read.
     """
     return with_plain_facets(house.reading(document_id))
-
-
-def parse_term(text: str) -> Term:
-    """Read a term from text like ``topic:weather``; SettingsError if it is none."""
-    name, mark, value = text.partition(":")
-    if not mark or not name or not value:
-        raise SettingsError(f"{text[:60]!r} is no term; give a field and a value, as in topic:weather")
-    return Term(field=name, value=value)
-
-
-def parse_entity(text: str) -> EntityKey:
-    """Read an entity's key from text like ``person/katrin-paio``; SettingsError if it is none."""
-    kind, _, slug = text.partition("/")
-    if kind not in (kinds := table("entity_kind")) or not slug:
-        raise SettingsError(
-            f"{text[:60]!r} is no entity; give a kind ({', '.join(kinds)}) and a name, as in person/a-b"
-        )
-    return EntityKey(kind, slug)

@@ -18,7 +18,7 @@ from rehi.operations.byte_stream import ByteStream
 from rehi.operations.file_names import name_in_folders
 from rehi.operations.mementos import Memento, stamped
 from rehi.operations.moments import digits_of, parse_moment
-from rehi.operations.parameters import LONGEST_URL, HostName, MediaTypeFilter, Since, SourceId, Until
+from rehi.operations.parameters import HostName, MediaTypeFilter, Since, SourceId, Until, Url
 from rehi.operations.versions import kept_url
 from rehi.operations.zip_stream import CHUNK, ZipStream
 from rehi.sources import host_meant
@@ -39,8 +39,8 @@ class ZipCounts:
 def download_versions(
     house: House,
     *,
-    url: Annotated[str, Field(max_length=LONGEST_URL, description="Only this URL.")] = "",
-    prefix: Annotated[str, Field(max_length=LONGEST_URL, description="Only URLs that begin so.")] = "",
+    url: Annotated[Url, Field(description="Only this URL.")] = "",
+    prefix: Annotated[Url, Field(description="Only URLs that begin so.")] = "",
     host: HostName = "",
     domain: Annotated[bool, Field(description="With host: also the hosts below it.")] = False,
     source: SourceId | None = None,

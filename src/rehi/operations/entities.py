@@ -12,7 +12,7 @@ from rehi.app import House
 from rehi.builtin import table
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.listing import EntityRow, Page
-from rehi.operations.parameters import LONGEST_TEXT, ROWS, Limit, Offset, Text
+from rehi.operations.parameters import ROWS, Limit, Offset, Text
 
 
 def check_kind(kind: str) -> str:
@@ -47,7 +47,7 @@ def get_entity(
     house: House,
     *,
     kind: KindName,
-    slug: Annotated[str, Field(max_length=LONGEST_TEXT, description="The name as identifiers have it.")],
+    slug: Annotated[Text, Field(description="The name as identifiers have it.")],
 ) -> Entity:
     """Return what all documents together say of one entity."""
     return house.catalogue.entity(EntityKey(kind, slug))

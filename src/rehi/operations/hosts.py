@@ -16,7 +16,7 @@ from rehi.frontier import host_name, parse_hours, politeness_for, zone_of
 from rehi.model.host import NO_ORDERS, HostFacts, HostOrders, HostRow, HostState
 from rehi.model.listing import Page
 from rehi.model.visit import Robots
-from rehi.operations.parameters import ROWS, HostName, Id, Limit, Offset, Text
+from rehi.operations.parameters import ROWS, HostName, Id, Limit, Offset, Text, readable_by
 from rehi.settings import FetchSettings
 from rehi.sources import host_meant
 
@@ -26,7 +26,12 @@ _SHORT = Field(max_length=200)
 
 Delay = Annotated[float, Field(ge=0, le=86_400, description="Seconds between two requests.")]
 Connections = Annotated[int, Field(ge=0, le=32, description="Requests at the same time.")]
-Hours = Annotated[str, _SHORT, Field(description='When it may be visited, as in "20:00-06:00".')]
+Hours = Annotated[
+    str,
+    _SHORT,
+    Field(description='When it may be visited, as in "20:00-06:00".'),
+    readable_by(lambda text: parse_hours(text, UTC)),
+]
 LeftAlone = Annotated[bool, Field(description="Whether it is not visited at all.")]
 Why = Annotated[str, _SHORT, Field(description="The reason to leave it alone, for whoever asks later.")]
 

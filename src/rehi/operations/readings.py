@@ -15,16 +15,14 @@ from rehi.errors import Busy, SettingsError
 from rehi.model.document import Reading, Term
 from rehi.model.version import Version
 from rehi.operations.moments import parse_moment
-from rehi.operations.parameters import DIGITS, LARGEST_ID, Url
+from rehi.operations.parameters import DIGITS, LARGEST_ID, Moment, Url
 from rehi.operations.retention import explain_dropped
 from rehi.operations.versions import find_version
 
 VersionNumber = Annotated[
     int, Field(ge=1, le=LARGEST_ID, description="The number of a version; the newest if it is left out."), DIGITS
 ]
-Moment = Annotated[
-    str, Field(max_length=60, description="The version that was valid then: 2026-03-01 (its end) or 2026-03-01T12:30Z.")
-]
+At = Annotated[Moment, Field(description="The version that was valid then: 2026-03-01 (its end) or 2026-03-01T12:30Z.")]
 
 _turns = BoundedSemaphore(8)  # readings at once, so that the other pages have threads left
 
@@ -38,7 +36,7 @@ class FacetView:
     terms: Sequence[Term]
 
 
-def get_text(house: House, *, url: Url, version: VersionNumber | None = None, at: Moment = "") -> Reading:
+def get_text(house: House, *, url: Url, version: VersionNumber | None = None, at: At = "") -> Reading:
     """Return what is read from a version of a URL: its text, parts, tables, links and facets.
 
     A version that was never read, or not by today's recipe, is read now and kept as a reading.
@@ -49,7 +47,7 @@ def get_text(house: House, *, url: Url, version: VersionNumber | None = None, at
 def choose_version(house: House, url: str, number: int | None, at: str) -> Version:
     """Return the version of a number, or that of a moment, or the newest; SettingsError if both are given."""
     if at and number is not None:
-        raise SettingsError("give either the number of a version or a moment")
+        raise SettingsError("give either the number of a version or a moment", names=("version", "at"))
     return find_version(house, url, at=parse_moment(at) if at else None, number=number)
 
 

@@ -22,7 +22,7 @@ from rehi.errors import BodyDropped
 from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune, widest_rule
 from rehi.model.source import Source
 from rehi.model.version import Digest
-from rehi.operations.parameters import SourceId
+from rehi.operations.parameters import SourceId, readable_by
 from rehi.ports import Catalogue
 
 RESOURCES = 1_000  # histories that are looked at together
@@ -70,7 +70,11 @@ def set_keep(
     house: House,
     *,
     source_id: SourceId,
-    keep: Annotated[str, Field(max_length=200, description='"all", "last 5", "one per month", "references" …')],
+    keep: Annotated[
+        str,
+        Field(max_length=200, description='"all", "last 5", "one per month", "references" …; empty: all.'),
+        readable_by(parse_rule),
+    ],
 ) -> Source:
     """Say which versions of a source's pages are kept; nothing goes before the archive is pruned."""
     return order_keep(house, source_id, keep).without_path()

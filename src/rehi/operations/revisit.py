@@ -10,23 +10,12 @@ from rehi.app import House
 from rehi.errors import SettingsError
 from rehi.frontier import parse_policy
 from rehi.model.source import Source
-from rehi.operations.parameters import SourceId
+from rehi.operations.parameters import SourceId, readable_by
 
 PRIORITIES = {"high": 4.0, "normal": 1.0, "low": 0.25}  # the weights that stand behind the words
 
 
 Priority = Annotated[Literal["high", "normal", "low"], Field(description="How much its pages matter.")]
-Policy = Annotated[
-    str,
-    Field(max_length=200, description='"adaptive", "fixed 0 1 1 * *", "odarchive", "latency 15m"; empty: the setting.'),
-]
-
-
-def set_policy(
-    house: House, *, source_id: SourceId, policy: Policy | None = None, priority: Priority | None = None
-) -> Source:
-    """Say when a source's pages are visited again, and how much they matter; what is left out stays as it is."""
-    return order_policy(house, source_id, policy=policy, priority=priority).without_path()
 
 
 def check_policy(policy: str | None, priority: str | None = None) -> None:
@@ -35,6 +24,20 @@ def check_policy(policy: str | None, priority: str | None = None) -> None:
         parse_policy(policy)
     if priority is not None and priority not in PRIORITIES:
         raise SettingsError(f"{priority!r} is no priority; there are {', '.join(PRIORITIES)}")
+
+
+Policy = Annotated[
+    str,
+    Field(max_length=200, description='"adaptive", "fixed 0 1 1 * *", "odarchive", "latency 15m"; empty: the setting.'),
+    readable_by(check_policy),
+]
+
+
+def set_policy(
+    house: House, *, source_id: SourceId, policy: Policy | None = None, priority: Priority | None = None
+) -> Source:
+    """Say when a source's pages are visited again, and how much they matter; what is left out stays as it is."""
+    return order_policy(house, source_id, policy=policy, priority=priority).without_path()
 
 
 def order_policy(house: House, source_id: int, *, policy: str | None = None, priority: str | None = None) -> Source:

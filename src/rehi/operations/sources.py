@@ -14,25 +14,44 @@ from rehi.app import House, utc_now
 from rehi.builtin import find, load, load_all
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceState
-from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId
+from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId, readable_by
 from rehi.operations.status import RunningService
 from rehi.sources import normalise, recognise_file
 from rehi.sources.links import parse_follow
 from rehi.sources.recognition import find_crawls
 
 WARC, WARC_IN_PLACE = "warc", "warc-in-place"
+
+
+def check_kind(kind: str) -> None:
+    """Raise SourceError if there is no such kind of source; an empty one is found out."""
+    if kind != UNRECOGNISED and (kind == WARC_IN_PLACE or find("source", kind) is None):
+        kinds = ", ".join(sorted(name for name in load_all("source") if name != WARC_IN_PLACE))
+        raise SourceError(f"{kind[:80]!r} is no kind of source; there are {kinds}")
+
+
+def read_address(given: str) -> str:
+    """Return an address that can be visited, as it is kept; SourceError if it is none."""
+    url = normalise(given)
+    if url is None or not url.startswith(("http://", "https://")):
+        raise SourceError(f"{given} is not a URL that can be visited; it must begin with http:// or https://")
+    return url
+
+
 KindName = Annotated[
     str,
     Field(
         max_length=LONGEST_TEXT,
         description='What lies there, as in "url-list" or "crawl-log"; empty: its declared type tells, else it is a page.',
     ),
+    readable_by(check_kind),
 ]
 FollowText = Annotated[
     str,
     Field(
         max_length=500, description='"same host", "same folder, depth 3", "host example.ee, path /data/*"; empty: none.'
     ),
+    readable_by(parse_follow),
 ]
 
 
@@ -50,7 +69,9 @@ def add_source(
     service: RunningService,
     *,
     source: Annotated[
-        str, Field(pattern="^https?://", max_length=LONGEST_URL, description="The address of a log, a list or a page.")
+        str,
+        Field(pattern="^https?://", max_length=LONGEST_URL, description="The address of a log, a list or a page."),
+        readable_by(read_address),
     ],
     kind: KindName = UNRECOGNISED,
     start: Annotated[bool, Field(description="Whether to begin at once.")] = True,
@@ -81,17 +102,13 @@ def order_follow(house: House, source_id: int, follow: str) -> Source:
 
 def enter(house: House, given: str, *, kind: str = UNRECOGNISED, again: bool = False, in_place: bool = False) -> Source:
     """Enter a file, or an address; if its kind isn't said, that is found out when the address has been visited."""
-    if kind != UNRECOGNISED and (kind == WARC_IN_PLACE or find("source", kind) is None):
-        kinds = ", ".join(sorted(name for name in load_all("source") if name != WARC_IN_PLACE))
-        raise SourceError(f"{kind[:80]!r} is no kind of source; there are {kinds}")
+    check_kind(kind)
     if not re.match(r"[a-z][a-z0-9+.-]*://", given, re.IGNORECASE):
         path = Path(given)
         return enter_file(house, path, name=path.name, kind=kind, again=again, in_place=in_place)
     if in_place:
         raise SourceError(f"{given} can't be left in place; that is for WARC files on this machine")
-    url = normalise(given)
-    if url is None or not url.startswith(("http://", "https://")):
-        raise SourceError(f"{given} is not a URL that can be visited; it must begin with http:// or https://")
+    url = read_address(given)
     name = _fresh(house, url) if again else url
     return house.catalogue.add_source(kind=kind, name=name, location=url, size=0, now=utc_now())
 

@@ -58,11 +58,16 @@ class RunningService(Protocol):
         """Have a waiting source taken in."""
 
 
+def get_totals(house: House) -> Totals:
+    """Return how much there is of everything now."""
+    return house.catalogue.totals(now=utc_now())
+
+
 def get_status(service: RunningService) -> Status:
     """Return what is being done now, and how much there is of everything."""
     house = service.house
     try:
-        totals = house.catalogue.totals(now=utc_now())
+        totals = get_totals(house)
         graph = GraphStatus(incomplete=house.graph_gap(), left=house.catalogue.graph_record().left)
     except EngineAway as error:
         return Status(service=tell_outage(service.status, error), totals=None, outdated=0, graph=None)

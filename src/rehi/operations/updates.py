@@ -14,7 +14,7 @@ from rehi.errors import NotFound, SettingsError
 from rehi.frontier import next_time, zone_of
 from rehi.model.listing import Page
 from rehi.model.update import RUNNING, Update, UpdateKind, open_update
-from rehi.operations.parameters import LONGEST_URL, ROWS, HostName, Limit, Offset, SourceId
+from rehi.operations.parameters import ROWS, HostName, Limit, Offset, SourceId, Url
 from rehi.sources import host_meant, normalise
 
 
@@ -38,12 +38,22 @@ def start_update(
     *,
     source: SourceId | None = None,
     host: HostName = "",
-    url: Annotated[str, Field(max_length=LONGEST_URL, description="The URL of one page.")] = "",
+    url: Annotated[Url, Field(description="The URL of one page.")] = "",
 ) -> Update:
     """Have everything visited now, or what is of one source, one host or one URL."""
     if sum(map(bool, (source, host, url))) > 1:
-        raise SettingsError("give one of source, host and url")
+        raise SettingsError("give one of source, host and url", names=("source", "host", "url"))
     return order_update(house, source_id=source, host=host, url=url)
+
+
+def check_part(house: House, *, source_id: int | None = None, host: str = "", url: str = "") -> None:
+    """Raise NotFound for a source, host or URL that is not known."""
+    if source_id is not None:
+        house.catalogue.source(source_id)
+    if host:
+        house.catalogue.host(host_meant(host), now=utc_now())
+    if url:
+        house.catalogue.document(normalise(url) or url)
 
 
 def make_due(house: House, *, source_id: int | None = None, host: str = "", url: str = "") -> int:

@@ -19,7 +19,7 @@ from rehi.errors import RehiError
 from rehi.serve.gate import Gate
 from rehi.serve.lane import QueryLane
 from rehi.serve.problem_details import BROKEN, describe_problem, headers_of, problem_answer
-from rehi.serve.rendering import render
+from rehi.serve.rendering import render, wants_page
 from rehi.serve.replay import WebRoute
 from rehi.serve.routes import build_routes
 from rehi.serve.veil import Veil
@@ -115,7 +115,7 @@ class GateMiddleware:
 async def _explain(request: Request, error: Exception) -> Response:
     """Return a failure as one clear sentence: a page for people, JSON for programs."""
     problem, headers = describe_problem(request, error), headers_of(error)
-    if "text/html" not in request.headers.get("accept", ""):
+    if not wants_page(request):
         return problem_answer(problem, headers)
     page = render(request, "error.html", {"problem": problem}, status=problem.status)
     page.headers.update(headers)

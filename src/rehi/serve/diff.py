@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
 from urllib.parse import urlencode
 
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from rehi.model.version import Version
 from rehi.operations.diff import Key, New, Old, get_diff, get_name_diff
 from rehi.operations.diff.result import DiffCounts, VersionDiff
-from rehi.operations.parameters import LONGEST_URL
+from rehi.operations.parameters import Url
 from rehi.operations.versions import history
 from rehi.serve.rendering import house_of, render
 
@@ -48,7 +47,7 @@ def draw_bar(tally: DiffCounts) -> list[DiffBar]:
 def show_diff(
     request: Request,
     *,
-    url: Annotated[str, Field(max_length=LONGEST_URL)] = "",
+    url: Url = "",
     old: Old = "",
     new: New = "",
     key: Key = "",
@@ -56,7 +55,7 @@ def show_diff(
     blame: bool = False,
 ) -> Response:
     """Show the difference, with a form to choose other versions."""
-    if not url.strip():
+    if not url:
         return render(request, "diff.html", {"url": "", "diff": None})
     house = house_of(request)
     diff = get_diff(house, url=url, old=old, new=new, key=key, names=names, blame=blame, limit=SHOWN)
@@ -70,11 +69,15 @@ def show_diff(
         "bars": draw_bar(diff.tally) if diff.tally else [],
         "key": key,
         "blame_asked": diff.blame is not None,
-        "names_at": "/diff/names?" + urlencode(asked),
-        "api_at": "/api/diff?" + urlencode(asked | {"key": key}),
+        "names_at": "/diff/names?" + _write_query(asked),
+        "api_at": "/api/diff?" + _write_query(asked | {"key": key}),
         "column_limit": COLUMNS,
     }
     return render(request, "diff.html", values)
+
+
+def _write_query(parameters: Mapping[str, str]) -> str:
+    return urlencode({name: text for name, text in parameters.items() if text})
 
 
 def _offered(versions: list[Version], diff: VersionDiff) -> list[Version]:

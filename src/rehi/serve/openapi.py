@@ -13,17 +13,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from rehi import __version__
-from rehi.errors import SettingsError
 from rehi.operations.byte_stream import ByteStream
 from rehi.operations.operation import JSON, Operation, Signature, load, read_signature
 from rehi.operations.table import GROUPS, OPERATIONS
 from rehi.serve import problem_details
-from rehi.serve.problem_details import ProblemDetails, status_of
-from rehi.serve.request_parameters import Schema, without_null
+from rehi.serve.problem_details import ProblemDetails, refusal_status, status_of
+from rehi.serve.request_parameters import Schema, without_blank, without_null
 from rehi.serve.responses import to_json
 
 ABOUT = (
-    "Everything that rehi's pages show, for programs. Unknown and malformed parameters are refused. "
+    "Everything that rehi's pages show, for programs. Parameters that are unknown, malformed, empty or given twice are refused. "
     "Errors are problem details (RFC 9457). On any address but loopback, what changes something needs the token."
 )
 _REF = "#/components/schemas/{model}"
@@ -106,6 +105,8 @@ def _describe_operation(operation: Operation, signature: Signature, schemas: dic
         item["requestBody"] = {"required": True, "content": content}
     elif operation.method == "POST":
         schema = schemas[operation.name, "rest"]
+        fields = {name: without_blank(one) for name, one in schema.get("properties", {}).items()}
+        schema = schema | {"properties": fields}
         item["requestBody"] = {"required": bool(schema.get("required")), "content": {JSON: {"schema": schema}}}
     return item
 
@@ -160,5 +161,5 @@ def failures_of(operation: Operation, signature: Signature) -> set[int]:
     if operation.changes:
         statuses |= {401, 403}
     if operation.method == "POST":
-        statuses |= {413, 415, status_of(SettingsError, method="POST")}
+        statuses |= {413, 415, refusal_status("POST")}
     return statuses

@@ -12,11 +12,12 @@ class SitePage:
     address: str  # method and path
     function: str  # "module:function"; its first parameter is the request
     like: str = ""  # "module:function"
+    reads_body: bool = False  # of a POST: the function takes the form apart by itself
 
 
 PAGES: tuple[SitePage, ...] = (
     SitePage("GET /", "rehi.serve.pages:show_overview"),
-    SitePage("POST /sources", "rehi.serve.uploads:upload_form"),
+    SitePage("POST /sources", "rehi.serve.uploads:upload_form", reads_body=True),
     SitePage("GET /sources/{source_id}", "rehi.serve.pages:show_source", like="rehi.operations.sources:get_source"),
     SitePage(
         "POST /sources/{source_id}/start", "rehi.serve.pages:start_source", like="rehi.operations.sources:get_source"
@@ -38,9 +39,9 @@ PAGES: tuple[SitePage, ...] = (
     SitePage("GET /problems", "rehi.serve.pages:show_problems", like="rehi.operations.problems:list_problems"),
     SitePage("GET /hosts", "rehi.serve.hosts:show_hosts", like="rehi.operations.hosts:list_hosts"),
     SitePage("GET /hosts/{name}", "rehi.serve.hosts:show_host", like="rehi.operations.hosts:get_host"),
-    SitePage("POST /hosts/{name}/orders", "rehi.serve.hosts:order_form"),
+    SitePage("POST /hosts/{name}/orders", "rehi.serve.hosts:order_form", reads_body=True),
     SitePage("GET /updates", "rehi.serve.updates:show_updates", like="rehi.operations.updates:list_updates"),
-    SitePage("POST /updates", "rehi.serve.updates:update_form"),
+    SitePage("POST /updates", "rehi.serve.updates:update_form", reads_body=True),
     SitePage("GET /archive", "rehi.serve.archive:show_archive"),
     SitePage("GET /versions", "rehi.serve.versions:show_versions", like="rehi.operations.versions:list_versions"),
     SitePage("GET /text", "rehi.serve.pages:show_text", like="rehi.operations.readings:get_text"),

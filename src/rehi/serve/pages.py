@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from rehi.app import utc_now
 from rehi.errors import ArchiveAway, ArchiveError, EngineAway, NotFound, ReadError
 from rehi.link import slug
 from rehi.model.document import Mention, Reading
@@ -27,14 +26,14 @@ from rehi.operations.readings import FacetView, choose_version, read_version, vi
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
 from rehi.operations.sources import kind_in_words, order_follow, unit_of
-from rehi.operations.status import count_outdated, tell_outage
+from rehi.operations.status import count_outdated, get_totals, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
 from rehi.serve.problem_details import headers_of
 from rehi.serve.rendering import house_of, render
-from rehi.serve.request_parameters import read_fields
 
 TEXT_SHOWN = 50_000  # characters of a document's text
+LONGEST_TOKEN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def show_overview(request: Request) -> Response:
     house, service = house_of(request), request.app.state.service
     try:
         catalogue = house.catalogue
-        totals, gap = catalogue.totals(now=utc_now()), house.graph_gap()
+        totals, gap = get_totals(house), house.graph_gap()
     except EngineAway as error:  # the one page that tells what is going on, whatever is away
         page = render(request, "away.html", {"status": tell_outage(service.status, error)}, status=503)
         page.headers.update(headers_of(error))
@@ -122,7 +121,7 @@ def show_documents(request: Request, limit: int, offset: int, **where: Any) -> R
     """Show a list of documents that can be narrowed down."""
     house = house_of(request)
     matching = list_documents(house, limit=limit, offset=offset, **where)
-    totals = house.catalogue.totals(now=utc_now())
+    totals = get_totals(house)
     values = {
         "rows": matching.documents,
         "total": matching.total,
@@ -214,7 +213,7 @@ def show_workers(request: Request) -> Response:
 def show_plugins(request: Request, others: bool) -> Response:
     """Show the parts that are installed, and the packages that bring them."""
     house = house_of(request)
-    outdated = count_outdated(house, house.catalogue.totals(now=utc_now()))
+    outdated = count_outdated(house, get_totals(house))
     values = {"plugins": list_plugins(house, others=others), "others": others, "outdated": outdated}
     return render(request, "plugins.html", values)
 
@@ -259,14 +258,13 @@ def show_login(request: Request) -> Response:
     return render(request, "login.html", {"wrong": False})
 
 
-async def log_in(request: Request) -> Response:
+async def log_in(request: Request, *, token: Annotated[str, Field(max_length=LONGEST_TOKEN)] = "") -> Response:
     """Begin a session for whoever gives the token; its name is in a cookie that only this site is sent."""
-    given = dict(await read_fields(request)).get("token", "")
     gate: Gate = request.app.state.gate
     address = request.client.host if request.client else ""
     if gate.guesses.are_too_many(address):
         raise HTTPException(429, "too many wrong tokens came from this address", {"retry-after": "60"})
-    if not gate.matches(given):
+    if not gate.matches(token):
         gate.guesses.note(address)
         return await run_in_threadpool(render, request, "login.html", {"wrong": True}, status=401)
     response = RedirectResponse("/", status_code=303)

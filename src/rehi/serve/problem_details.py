@@ -45,7 +45,6 @@ STATUS: dict[type[RehiError], int] = {
     QueryTooLarge: 503,
     QueryError: 400,
     SourceError: 422,
-    SettingsError: 422,  # what was ordered can't be understood; 400 where it stood in the query of a GET
     ReadError: 503,
     Busy: 503,
     DataFolderBusy: 503,
@@ -104,14 +103,16 @@ class ProblemDetails:
 class BadRequest(HTTPException):
     """Parameters that are unknown, missing or malformed."""
 
-    def __init__(self, status: int, wrong: Sequence[WrongParameter]) -> None:
-        super().__init__(status, wrong[0].detail)
+    def __init__(self, status: int, wrong: Sequence[WrongParameter], *, detail: str = "") -> None:
+        super().__init__(status, detail or wrong[0].detail)
         self.wrong = tuple(wrong)
 
 
 def describe_problem(request: Request, error: Exception) -> ProblemDetails:
     """Say what an exception means to whoever asked; what nobody foresaw goes to the log too."""
     path = request.scope["path"]
+    if isinstance(error, SettingsError):
+        error = _refuse(request, error)
     if isinstance(error, RehiError):
         title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
         return ProblemDetails(
@@ -141,6 +142,17 @@ def describe_problem(request: Request, error: Exception) -> ProblemDetails:
     )
 
 
+def _refuse(request: Request, error: SettingsError) -> BadRequest:
+    """Return what an operation can't understand as what its types refuse."""
+    detail, status = _detail(request, error), refusal_status(request.method)
+    return BadRequest(status, [WrongParameter(name=name, detail=detail) for name in error.names], detail=detail)
+
+
+def refusal_status(method: str) -> int:
+    """Return the status of what is malformed: in the query of a request that only reads, or in a body."""
+    return 400 if method in ("GET", "HEAD") else 422
+
+
 def _detail(request: Request, error: RehiError) -> str:
     """Return what may be told of a failure; how it stands with the engines is for the one at the machine."""
     if isinstance(error, HOUSEHOLD):
@@ -152,8 +164,9 @@ def _detail(request: Request, error: RehiError) -> str:
 
 def status_of(error: type[RehiError], *, method: str) -> int:
     """Return the HTTP status of a kind of error, which is 500 for what nobody who asks can do anything about."""
-    status = next((STATUS[kind] for kind in error.__mro__ if kind in STATUS), 500)
-    return 400 if issubclass(error, SettingsError) and method in ("GET", "HEAD") else status
+    if issubclass(error, SettingsError):
+        return refusal_status(method)
+    return next((STATUS[kind] for kind in error.__mro__ if kind in STATUS), 500)
 
 
 def headers_of(error: Exception) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from rehi import __version__
 from rehi.app import House
 from rehi.builtin import load_all
+from rehi.model import accept
 from rehi.model.problem import Stage
 from rehi.serve.gate import COOKIE
 from rehi.serve.webpath import web_path
@@ -56,6 +57,11 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
     common["logged_in"] = gate.sessions.has(request.cookies.get(COOKIE, ""))
     html = _environment().get_template(template).render(**common, **values)
     return HTMLResponse(request.app.state.veil.veil_bytes(html.encode(errors="replace")), status_code=status)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a person asks, by a browser: it names HTML as what it takes."""
+    return accept.names("text/html", request.headers.get("accept", ""))
 
 
 def house_of(request: Request) -> House:

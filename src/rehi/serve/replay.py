@@ -31,6 +31,7 @@ from rehi.operations.retention import explain_dropped
 from rehi.operations.versions import find_url
 from rehi.serve import timemaps, versions
 from rehi.serve.harmless_markup import HarmlessMarkup, is_document_type
+from rehi.serve.problem_details import BadRequest, WrongParameter
 from rehi.serve.ranges import answer_with
 from rehi.serve.rendering import house_of
 from rehi.serve.routes import Address
@@ -88,7 +89,8 @@ def get_memento(request: Request, *, digits: Digits, url: WebUrl) -> Response:
     try:
         at = parse_moment(number, end=False)
     except SettingsError as error:
-        raise HTTPException(400, f"{number} is no moment; give year, month, day, hour, minute, second") from error
+        detail = f"{number} is no moment; give year, month, day, hour, minute, second"
+        raise BadRequest(400, [WrongParameter(name="digits", detail=detail)]) from error
     kept = find_url(house, url)
     position = find_memento(house, kept, at, fine=len(number) > 14)
     chosen = position.chosen

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from rehi.model.media import bare_name
+from rehi.model.accept import parse_accept, weigh
 from rehi.operations.operation import Operation, Signature, load, read_signature
 from rehi.operations.table import OPERATIONS
 from rehi.serve.page_table import PAGES, SitePage
@@ -84,7 +84,7 @@ def _page_handler(page: SitePage) -> Handler:
         parameters = read_path(request, signature)
         if request.method == "POST":
             refuse_query(request)
-            parameters |= await read_form(request, signature) if page.like else {}
+            parameters |= {} if page.reads_body else await read_form(request, signature)
         else:
             parameters |= read_query(request, signature, of_form=True)
         page_or_redirect: Response = await _call(function, request, parameters)
@@ -108,11 +108,6 @@ async def _call(function: Callable[..., Any], request: Request, parameters: Mapp
 
 def _check_accept(request: Request, media_types: Iterable[str]) -> None:
     """Refuse what can't be answered in any way that the client takes."""
-    accept = request.headers.get("accept", "")
-    if not accept or "*/*" in accept:
-        return
-    ranges = [bare_name(part) for part in accept.split(",")]
-    for media_type in media_types:
-        if media_type in ranges or f"{media_type.partition('/')[0]}/*" in ranges:
-            return
-    raise HTTPException(406, f"this comes as {' or '.join(media_types)}")
+    ranges = parse_accept(request.headers.get("accept", ""))
+    if not any(weigh(media_type, ranges) for media_type in media_types):
+        raise HTTPException(406, f"this comes as {' or '.join(media_types)}")

@@ -18,20 +18,23 @@ from rehi.errors import Busy, QueryError
 from rehi.graph import choose_media_type, media_type_for, prepare_query
 from rehi.model.media import bare_name
 from rehi.operations.operation import read_signature
+from rehi.operations.parameters import SEVERAL_LINES
 from rehi.ports import QueryAnswer
 from rehi.serve.examples import EXAMPLES
 from rehi.serve.lane import QueryLane
-from rehi.serve.problem_details import headers_of, status_of
-from rehi.serve.rendering import house_of, render
-from rehi.serve.request_parameters import check_fields, parse_fields, read_body
+from rehi.serve.problem_details import BadRequest, WrongParameter, headers_of, status_of
+from rehi.serve.rendering import house_of, render, wants_page
+from rehi.serve.request_parameters import check_fields, decode, parse_fields, read_body
 
 MAX_QUERY = 100_000  # characters
 MAX_IN_URL = 20_000  # characters of a query in the address: percent-encoded they fit into what the server takes
 ANSWER_SHOWN = 1_000  # rows of an answer on the page
 INCOMPLETE = "rehi-incomplete"  # the header that says why the graph does not know all that it should
 
-QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1.")]
-ShortQuery = Annotated[str, Field(max_length=MAX_IN_URL, description="The query, in SPARQL 1.1; POST longer ones.")]
+QueryText = Annotated[str, Field(max_length=MAX_QUERY, description="The query, in SPARQL 1.1."), SEVERAL_LINES]
+ShortQuery = Annotated[
+    str, Field(max_length=MAX_IN_URL, description="The query, in SPARQL 1.1; POST longer ones."), SEVERAL_LINES
+]
 Form = Annotated[
     Literal["", "json", "xml", "csv", "tsv", "ttl", "nt"],
     Field(alias="format", description="How to write the answer, whatever Accept says."),
@@ -40,7 +43,7 @@ Form = Annotated[
 
 async def query_graph(request: Request, *, query: ShortQuery = "", form: Form = "") -> Response:
     """Ask the graph within the limits that are set; a person without a query gets the page."""
-    if not query and "text/html" in request.headers.get("accept", ""):
+    if not query and wants_page(request):
         return await run_in_threadpool(show_sparql, request)
     return await _answer(request, query, form)
 
@@ -54,19 +57,22 @@ async def post_query(request: Request, *, form: Form = "") -> Response:
     body = await read_body(request, largest=MAX_QUERY * 3)
     media_type = bare_name(request.headers.get("content-type", ""))
     if media_type == "application/sparql-query":
-        return await _answer(request, body.decode("utf-8", "replace"), form)
-    if media_type == "application/x-www-form-urlencoded":
-        fields = check_fields(parse_fields(body), read_signature(query_form), status=400)
-        return await _answer(request, fields["query"], fields["form"] or form)
-    raise HTTPException(415, "POST the query as application/sparql-query or application/x-www-form-urlencoded")
+        fields = [("query", decode(body))]
+    elif media_type == "application/x-www-form-urlencoded":
+        fields = parse_fields(body)
+    else:
+        raise HTTPException(415, "POST the query as application/sparql-query or application/x-www-form-urlencoded")
+    given = check_fields(fields, read_signature(query_form), status=400)
+    return await _answer(request, given["query"], given["form"] or form)
 
 
 async def _answer(request: Request, query: str, form: str) -> Response:
     if not query:
-        raise HTTPException(400, "there is no query; send it as ?query=… or as the body of a POST")
+        detail = "there is no query; send it as ?query=… or as the body of a POST"
+        raise BadRequest(400, [WrongParameter(name="query", detail=detail)])
     client = request.client.host if request.client else ""
     lane: QueryLane = request.app.state.lane
-    if "text/html" in request.headers.get("accept", "") and not form:
+    if wants_page(request) and not form:
         return await lane.run(client, partial(show_answer, request, query))
     answer, first = await lane.run(client, partial(_begin, request, query, form))
     headers = {INCOMPLETE: answer.incomplete.encode("ascii", "replace").decode()} if answer.incomplete else None

@@ -43,7 +43,6 @@ def _took(row: Update, now: datetime) -> str:
 
 async def update_form(request: Request) -> Response:
     """Take the buttons that start an update of everything, or of one source, host or page."""
-    fields = [(name, text) for name, text in await read_fields(request) if text.strip()]
-    parameters = check_fields(fields, read_signature(start_update))
+    parameters = check_fields(await read_fields(request), read_signature(start_update), of_form=True)
     await run_in_threadpool(start_update, house_of(request), **parameters)
     return RedirectResponse("/updates", status_code=303)

@@ -20,6 +20,7 @@ from rehi.model.media import bare_name
 from rehi.model.source import Source
 from rehi.operations import sources
 from rehi.operations.operation import read_signature
+from rehi.serve.problem_details import BadRequest, WrongParameter
 from rehi.serve.rendering import house_of
 from rehi.serve.request_parameters import read_json, refuse_unknown
 
@@ -66,10 +67,11 @@ async def _receive(request: Request) -> Source:
     if int(length) > limit:
         raise HTTPException(413, f"the upload has {int(length):,} bytes; serve.max_upload allows {limit:,}")
     async with request.form(max_files=1, max_fields=5) as form:
-        refuse_unknown(form, FIELDS)
+        refuse_unknown([name for name, _ in form.multi_items()], FIELDS, status=422)
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
-            raise HTTPException(400, "choose a file: the form's field is called file")
+            detail = "choose a file: the form's field is called file"
+            raise BadRequest(422, [WrongParameter(name="file", detail=detail)])
         source = await run_in_threadpool(_store, house, file.filename, file.file)
         start = "start" in form
     if start:

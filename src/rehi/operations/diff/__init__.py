@@ -12,19 +12,18 @@ from pydantic import Field
 from rehi.app import House
 from rehi.compare import NamesDiff
 from rehi.errors import Busy, ReadError
-from rehi.operations.diff.request import MOST, diff_names, diff_versions
+from rehi.operations.diff.request import MOST, diff_names, diff_versions, parse_choice
 from rehi.operations.diff.result import VersionDiff
-from rehi.operations.parameters import DIGITS, LONGEST_TEXT, Url
+from rehi.operations.parameters import DIGITS, ShortText, Text, Url, readable_by
 
 turns = BoundedSemaphore(8)  # comparisons that are under way or wait, of some 40 threads that there are for all pages
 
+_Choice = Annotated[ShortText, readable_by(parse_choice)]
 Old = Annotated[
-    str, Field(alias="from", max_length=60, description="The older version: its number, or a moment as in 2026-03-01.")
+    _Choice, Field(alias="from", description="The older version: its number, or a moment as in 2026-03-01.")
 ]
-New = Annotated[str, Field(alias="to", max_length=60, description="The newer version: its number, or a moment.")]
-Key = Annotated[
-    str, Field(max_length=LONGEST_TEXT, description="For tables: columns by which rows are known, as in country,year.")
-]
+New = Annotated[_Choice, Field(alias="to", description="The newer version: its number, or a moment.")]
+Key = Annotated[Text, Field(description="For tables: columns by which rows are known, as in country,year.")]
 
 
 def get_diff(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -101,20 +102,12 @@ def choose(versions: Sequence[Version], since: str, until: str, *, url: str) -> 
 
 def pick(versions: Sequence[Version], given: str, *, url: str) -> Version:
     """Return the version of a number, or the one that was valid at a moment."""
-    text = given.strip()
-    if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER:
-        for version in versions:
-            if version.number == int(text):
-                return version
-        if len(text) < 4:
-            raise NotFound(f"there is no version {text} of {url}; `rehi versions` lists those that there are")
-    try:
-        at = parse_moment(text)
-    except SettingsError as error:
-        raise ComparisonError(
-            f"{given[:60]!r} is neither the number of a version nor a moment; "
-            "give a number, a day as in 2026-03-01, or a time as in 2026-03-01T12:30"
-        ) from error
+    number, at = parse_choice(given)
+    for version in versions:
+        if version.number == number:
+            return version
+    if at is None:
+        raise NotFound(f"there is no version {number} of {url}; `rehi versions` lists those that there are")
     valid = [version for version in versions if version.taken_at <= at]
     if not valid:
         first = versions[0]
@@ -123,6 +116,22 @@ def pick(versions: Sequence[Version], given: str, *, url: str) -> Version:
             f"the first version is number {first.number}, of {first.taken_at:%Y-%m-%d %H:%M:%S}"
         )
     return valid[-1]
+
+
+def parse_choice(given: str) -> tuple[int | None, datetime | None]:
+    """Return the number and the moment that a text may mean: 2026 is both. ComparisonError if it is neither."""
+    text = given.strip()
+    is_number = text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+    number = int(text) if is_number else None
+    try:
+        return number, parse_moment(text)
+    except SettingsError as error:
+        if is_number:
+            return number, None
+        raise ComparisonError(
+            f"{given[:60]!r} is neither the number of a version nor a moment; "
+            "give a number, a day as in 2026-03-01, or a time as in 2026-03-01T12:30"
+        ) from error
 
 
 def _opener(house: House) -> Callable[[], Archive]:
