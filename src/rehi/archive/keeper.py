@@ -89,7 +89,7 @@ class Archive:
         return self.has_file(ref.file)
 
     def close_file(self, *, began_before: datetime | None = None) -> bool:
-        """Append no more to the open file, if it is that old, so that it can be sealed; whether there was one."""
+        """Close the open file for good, if it is that old, so that it can be sealed; return whether there was one."""
         return bool(self.files.close(began_before=began_before))
 
     def unsealed(self) -> list[tuple[str, int]]:

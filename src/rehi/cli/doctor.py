@@ -69,7 +69,7 @@ def command(ctx: click.Context, deep: bool, mending: bool, as_json: bool) -> int
 
 
 def _mend(ctx: click.Context, *, as_json: bool) -> int:
-    """Mend, and say what was done and what is lost; 1 if something is."""
+    """Mend, print what was done and what is lost, and return the exit code: 1 if something is lost."""
     from rehi.operations.health import mend
 
     with open_house(ctx) as house:

@@ -65,7 +65,7 @@ def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
 
 @contextmanager
 def _visits_bar(label: str, *, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """Show a bar that is told how many are visited, of how many, and what came of it."""
+    """Show a bar, and give the function that moves it: visits done, visits in all, and a text beside them."""
     console = Console(stderr=True)
     columns = (
         TextColumn(label, markup=False),

@@ -101,7 +101,7 @@ def _work(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Up
 
 
 def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
-    """Have the rehi that works in this folder do it, and show how it goes."""
+    """Have the rehi that works in this folder make the update, and show its progress."""
     from time import monotonic
 
     from rehi.operations.updates import order_update

@@ -33,7 +33,7 @@ class Decoder(Protocol):
 
 
 class _Inflate:
-    """gzip with any number of members, and deflate with or without its zlib wrapping."""
+    """Decodes gzip with any number of members, and deflate with or without its zlib wrapping."""
 
     def __init__(self, *, gzip: bool) -> None:
         self._gzip = gzip
@@ -96,7 +96,7 @@ class _Inflate:
 
 
 class _Brotli:
-    """Brotli."""
+    """Decodes Brotli."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -123,7 +123,7 @@ class _Brotli:
 
 
 class _Zstd:
-    """zstd with any number of frames."""
+    """Decodes zstd with any number of frames."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

@@ -115,7 +115,7 @@ class IncomingBody:
         return self._file, self.size, Digest(f"sha256:{self._hash.hexdigest()}")
 
     def close(self) -> None:
-        """Let go of the bytes."""
+        """Close the body and drop its bytes."""
         self._file.close()
 
     def _pass(self, data: bytes, decoders: tuple[Decoder, ...]) -> None:

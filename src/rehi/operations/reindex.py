@@ -20,7 +20,7 @@ BATCH = 500  # visits in a transaction
 
 @dataclass(slots=True)
 class Reindexed:
-    """What the files told."""
+    """The result of a reindex: what was read from the files."""
 
     files: int = 0
     records: int = 0
@@ -62,7 +62,7 @@ def reindex(house: House, *, on_progress: Callable[[int], None] = lambda _: None
 
 
 class _Run:
-    """One way through the files."""
+    """One reindex, from the first file to the last."""
 
     def __init__(self, house: House) -> None:
         self.done = Reindexed()

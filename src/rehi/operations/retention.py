@@ -31,7 +31,7 @@ AT_ONCE = 100  # bodies that several resources have
 
 @dataclass(slots=True)
 class PruneShare:
-    """What goes of one source."""
+    """What is pruned of one source."""
 
     source_id: int
     name: str
@@ -43,7 +43,7 @@ class PruneShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prune:
-    """What goes, or went, by source."""
+    """What is pruned, or would be, by source."""
 
     shares: tuple[PruneShare, ...]
     dry_run: bool
@@ -52,17 +52,17 @@ class Prune:
 
     @property
     def versions(self) -> int:
-        """Of all sources."""
+        """The versions of all sources whose bytes are pruned."""
         return sum(share.versions for share in self.shares)
 
     @property
     def bodies(self) -> int:
-        """Of all sources."""
+        """The bodies of all sources that are pruned."""
         return sum(share.bodies for share in self.shares)
 
     @property
     def size(self) -> int:
-        """Of all sources."""
+        """The bytes of these bodies."""
         return sum(share.size for share in self.shares)
 
 
@@ -118,7 +118,7 @@ def prune(house: House, *, source_id: int | None = None, on_progress: Callable[[
 
 
 def finish_prune(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> int:
-    """Mark what the tombstones say and the catalogue has not heard of yet; how many bodies that were."""
+    """Mark bodies as pruned that tombstones name and the catalogue does not know of yet; return how many."""
     done = 0
     shelf, catalogue = house.archive.shelf, house.catalogue
     for file, size, start in _unfinished(house):
@@ -138,7 +138,7 @@ def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
 
 
 def apply_tombstone(house: House, tombstone: WholeRecord) -> int:
-    """Drop what a tombstone says from a catalogue that was made anew; how many bodies that were."""
+    """Mark the bodies of a tombstone as pruned in a catalogue that was made anew; return how many."""
     stone = read_tombstone(tombstone)
     return len(house.catalogue.mark_pruned(stone.bodies, at=stone.at, record=tombstone.ref, worker=house.worker))
 

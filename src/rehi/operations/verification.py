@@ -130,7 +130,7 @@ def verify_all(house: House, *, on_progress: Callable[[int], None] = lambda _: N
 
 
 class _Verification:
-    """One way through all files."""
+    """One verification, file by file and then body by body."""
 
     def __init__(self, house: House, inventory: Inventory, on_progress: Callable[[int], None]) -> None:
         self.done = Verified()
@@ -157,7 +157,7 @@ class _Verification:
                 self.done.faults += _look_again(self._house, body)
 
     def _go_through(self, walk: Walk) -> array[int]:
-        """Read one file; the offsets of its whole records, in order. What somebody may be writing is left out."""
+        """Read one file, and return the offsets of its whole records. What somebody may be writing is left out."""
         known, size = self._inventory.ends.get(walk.name), walk.size
         sealed = walk.name in self._inventory.sealed
         if not sealed and known is not None:

@@ -41,7 +41,7 @@ __all__ = ["Discovery", "Harvest", "Progress", "Rooms"]
 
 
 class Harvest:
-    """One worker's wheel through all rooms."""
+    """One worker's harvest: takes the steps through all rooms again and again."""
 
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
@@ -89,7 +89,7 @@ class Harvest:
         on_turn: Callable[[Progress], None] = lambda _: None,
         kind: UpdateKind | None = None,
     ) -> None:
-        """Turn the wheel until told to stop, or until nothing is left that is due now; ``kind`` names its update.
+        """Take all steps again and again, until told to stop or nothing is due now; ``kind`` names its update.
 
         One that would go on for ever also ends when the clock has jumped: it goes by the time that it began with.
         """
@@ -180,7 +180,7 @@ class Harvest:
             )
 
     def tell_outages(self) -> bool:
-        """Put on the problems list what was away; whether something has come back."""
+        """Put on the problems list what was away, and return whether something has come back."""
         outages = self._outages
         if outages.unsaid:
             self._rooms.catalogue.note(outages.unsaid)

@@ -86,7 +86,7 @@ class CaptureKeeper:
                 yield visit
 
     def _contents(self, visits: Sequence[CapturedVisit], histories: Histories) -> dict[tuple[str, datetime], Bytes]:
-        """Return the bytes that each visit brought, or found again."""
+        """Return the bytes that each visit brought, or found again, by the key of the visit."""
         contents: dict[tuple[str, datetime], Bytes] = {}
         for visit in sorted(visits, key=lambda one: (one.repeats, one.at)):  # what is repeated may stand after it
             answer, content = visit.answer, None
@@ -130,7 +130,7 @@ class CaptureKeeper:
         return self._visited(visit, Outcome.NEW, record, content=content, body=body)
 
     def _base(self, visit: CapturedVisit, histories: Histories) -> RecordRef | None:
-        """Return other bytes of the page, against which these may be written."""
+        """Return the record of other bytes of the page, on which a delta may be based."""
         if (base := self._bases.get(visit.url)) is not None:
             return base
         before = histories.near(visit.url, visit.at)

@@ -52,7 +52,7 @@ class Courtesy:
         return first
 
     def learn_rules(self, lease: HostLease, visit: Visit, now: datetime) -> tuple[Robots, RobotRules]:
-        """Take a host's robots.txt to heart, as a visit brought it."""
+        """Follow a host's robots.txt from now on, as a visit brought it."""
         robots = read_robots(visit, now, before=lease.robots)
         rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
         asked, most = rules.crawl_delay or 0.0, self.fetch.max_delay

@@ -28,7 +28,7 @@ class Links(Step):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing waits to be followed."""
+        """Whether no links of a document wait to be followed."""
         return self._dry and not self._claims
 
     @property
@@ -37,7 +37,7 @@ class Links(Step):
         return {row for claim in self._claims for row in claim.ids}
 
     def follow(self) -> bool:
-        """Enter what documents that were read link to; whether the catalogue has changed."""
+        """Enter the links of documents that were read as findings; return whether the catalogue has changed."""
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
         if now < self._look_at:
             return False

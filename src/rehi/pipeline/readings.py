@@ -94,7 +94,7 @@ class Readings(Step):
         return {row for task in tasks for row in task.claim.ids}
 
     def read(self) -> bool:
-        """Record what has been read and hand out what waits; whether the catalogue has changed."""
+        """Record what has been read, hand out what waits, and return whether the catalogue has changed."""
         now = self._rooms.clock()
         self._take_up(now)
         waited = (now - self._recorded_at).total_seconds() >= BATCH_SECONDS
@@ -235,7 +235,7 @@ class Readings(Step):
         self._progress.counts["names"] += sum(reading.facts.names for reading in new)
 
     def _is_waited_for(self, unread: Unread, error: RehiError) -> bool:
-        """Whether it is nobody's fault, and the same is read again; but where it always runs out of something, it is to blame."""
+        """Whether an error is waited out and the document read again; not if readers end under it again and again."""
         if isinstance(error, ReadersAway):
             self._shortages[unread.key] += 1
             if self._shortages[unread.key] >= SHORTAGES:

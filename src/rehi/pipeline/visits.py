@@ -173,7 +173,7 @@ class Visits(Step):
         return False
 
     def _set_out(self, request: PlannedRequest, now: datetime) -> bool:
-        """Make a request; whether it was made, since robots.txt may forbid it."""
+        """Make a request, and return whether it was made: robots.txt may forbid it."""
         lease, task, sent = request.lease, request.task, True
         if request.purpose is Purpose.ROBOTS:
             self._fetcher.submit(request, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
@@ -257,7 +257,7 @@ class Visits(Step):
     # keep ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def keep(self) -> bool:
-        """Keep what has come, when it is a batch or has waited long enough; whether the catalogue has changed."""
+        """Keep the answers that have come, once they are enough or old enough; return whether the catalogue changed."""
         waited = (self._clock() - self._kept_at).total_seconds() >= BATCH_SECONDS
         full = len(self._finished) >= BATCH or self._finished_bytes >= BATCH_BYTES
         ripe = full or waited or not self._fetcher.in_flight

@@ -31,7 +31,7 @@ class WebAddress:
 
     @property
     def save(self) -> bool:
-        """Whether it is to be saved and not shown."""
+        """Whether the bytes are to be saved as a file, not shown."""
         return self.mode == SAVE
 
 

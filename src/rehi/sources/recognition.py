@@ -80,7 +80,7 @@ def recognise_archive(sample: SourceSample) -> Recognition:
 
 
 def recognise_nothing(sample: SourceSample) -> Recognition:
-    """Return that it is not: for what is only ever asked for by its name."""
+    """Return that nothing is recognised, for a kind that is used only when asked for by its name."""
     return NOT_AT_ALL
 
 

@@ -21,7 +21,7 @@ ARC_START = re.compile(rb"\S[^\r\n]{0,65000} \S+ \d{8,18} [^\r\n]* \S+\s*")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a record says of itself; the names in lower case, the first of each."""
+    """The fields of a record, named in lower case; of a field that is repeated, the first."""
 
     kind: str
     url: str
@@ -35,7 +35,7 @@ class Fields:
 
     @property
     def date(self) -> str:
-        """When it was made, as it stands there."""
+        """The date of the record as it is written, not parsed yet."""
         return self.get("warc-date")
 
 
@@ -71,13 +71,13 @@ def read_arc_fields(line: bytes, count: int) -> Fields:
 
 
 def _read_length(value: str) -> int:
-    """Return the length of a block; UNKNOWN if it is none that can be."""
+    """Return the length of a block; UNKNOWN if the text is no length that can be."""
     sound = value.isascii() and value.isdigit() and len(value) <= 18 and int(value) <= MAX_LENGTH
     return int(value) if sound else UNKNOWN
 
 
 def read_date(text: str, *, latest: datetime) -> datetime:
-    """Return the moment that WARC or ARC tells, however exactly; RecordDamaged for none, or one that can't be."""
+    """Return the moment of a WARC or ARC date, however exact it is; RecordDamaged if it is missing or impossible."""
     try:
         moment = parse_moment(text.strip(), end=False)
     except ValueError as error:

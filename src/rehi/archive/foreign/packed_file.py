@@ -1,4 +1,4 @@
-"""The file of a crawl made elsewhere, and its plain bytes: gzip members, zstd frames, or nothing of the kind."""
+"""The file of a crawl made elsewhere, and its plain bytes: out of gzip members or zstd frames, or as they are."""
 
 from __future__ import annotations
 

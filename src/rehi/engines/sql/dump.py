@@ -39,7 +39,7 @@ _DATABASES = {"SQLite": "sqlite://", "PostgreSQL": "postgresql+psycopg://"}
 
 @contextmanager
 def dump(database: Database) -> Iterator[Iterator[tuple[str, Iterator[bytes]]]]:
-    """Have the files of a dump, all from one moment; each is read before the next is asked for."""
+    """Give the files of a dump, all from one moment; each is read before the next is asked for."""
     with database.reading(snapshot=True) as connection:
         version = schema_version(connection, database)  # the moment: here the transaction reads for the first time
         yield _files(connection, version)

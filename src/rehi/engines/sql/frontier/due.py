@@ -1,4 +1,4 @@
-"""What is due: made so at once, whatever its schedule."""
+"""Due now: resources are made due at once, whatever their schedule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HOSTS = 200  # in one transaction, so that those who record visits meanwhile wa
 
 
 def let_be_due(database: Database, *, source_id: int | None, host_name: str, url: str, now: datetime) -> int:
-    """Let all that matches be due now; how many that are."""
+    """Make all that matches due now, and return how many resources that are."""
     which: list[ColumnElement[bool]] = []
     if source_id is not None:
         which.append(has_source([source_id]))
@@ -52,7 +52,7 @@ def _let_be_due(connection: Connection, hosts: Sequence[int], which: Sequence[Co
 
 
 def make_resource_due(connection: Connection, resource_id: int, at: int, *, unless_visited: int) -> None:
-    """Let one resource be due, unless it is already, or was visited since a moment."""
+    """Make one resource due, unless it is already, or was visited since a moment."""
     unvisited = or_(resource.c.visited_at.is_(None), resource.c.visited_at < unless_visited)
     later = or_(resource.c.due_at.is_(None), resource.c.due_at > at)
     connection.execute(update(resource).where(resource.c.id == resource_id, unvisited, later).values(due_at=at))

@@ -94,7 +94,7 @@ def put_back(connection: Connection, idle: Mapping[int, str]) -> None:
 
 
 def renew_leases(connection: Connection, leases: Sequence[HostLease], *, until: int) -> list[int]:
-    """Keep leases for longer; the hosts that are not theirs any more."""
+    """Prolong leases, and return the ids of the hosts whose lease was lost."""
     lost = {lease.host_id for lease in leases}
     groups: dict[str, str] = {}  # by token
     members: dict[str, int] = {}

@@ -73,7 +73,7 @@ _Moments = dict[int, dict[int, Visited]]  # visits by the ids of their resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """Who records visits, by which rules, for which update, and when."""
+    """How visits are recorded: by which worker and rules, for which update, and when."""
 
     worker: str
     rules: VisitRules
@@ -83,14 +83,14 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What the visits of one transaction come to."""
+    """The changes that the visits of one transaction make."""
 
     recording: Recording
     changes: Sequence[_Change]
     additions: Additions
 
     def refs(self) -> Iterator[RecordRef | None]:
-        """Yield where records lie that the catalogue may not know of."""
+        """Yield the places of records that the catalogue may not know of."""
         for _, change in self.changes:
             for seen, _ in change.visits:
                 yield seen.record

@@ -81,5 +81,5 @@ def count_visits(connection: Connection, day: datetime) -> int:
 
 
 def those_under(kept: Mapping[str, float], prefix: str) -> dict[str, int]:
-    """Return the numbers whose names begin so, by the rest of their names."""
+    """Return the numbers whose names begin with a prefix, by the rest of their names."""
     return {what.removeprefix(prefix): int(n) for what, n in kept.items() if what.startswith(prefix) and n > 0}

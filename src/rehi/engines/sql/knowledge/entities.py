@@ -78,7 +78,7 @@ def count_mentions(
     choose_name: Callable[[Iterable[Form]], Form],
     additions: Additions,
 ) -> set[int]:
-    """Count anew for documents that show other readings; the entities of which the graph must be told."""
+    """Count mentions of documents that show other readings now; return the entities that the graph must be told of."""
     shown: Counter[int] = Counter()  # readings, by how many documents more or fewer show them
     for resource_id, reading_id in after.items():
         old = before.get(resource_id)
@@ -127,7 +127,7 @@ def _ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) ->
 
 
 def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:
-    """Count documents of forms; the entities that have won or lost a form."""
+    """Change the counts of documents by form, and return the entities that have won or lost a form."""
     moved = {row: n for row, n in difference.items() if n}
     rows = _FORMS.run(connection, sorted(moved))
     _ADD_DOCUMENTS[form].run(connection, sorted(moved.items()))
@@ -137,7 +137,7 @@ def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:
 def _count_entities(
     connection: Connection, difference: Counter[int], rows: Mapping[int, Any], additions: Additions
 ) -> set[int]:
-    """Count documents of entities; those that have appeared or vanished."""
+    """Change the counts of documents by entity, and return the entities that have appeared or vanished."""
     _ADD_DOCUMENTS[entity].run(connection, sorted((row, n) for row, n in difference.items() if n))
     changed = {row for row, n in difference.items() if (rows[row].documents > 0) != (rows[row].documents + n > 0)}
     for row in changed:

@@ -54,7 +54,7 @@ _FACTS = SelectMany("SELECT id, media_type, language, names, recipe FROM reading
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a resource shows from now on."""
+    """The version and the reading that a resource's document shows from now on."""
 
     number: int  # of the version
     version_id: int
@@ -63,7 +63,7 @@ class _Shown:
 
 
 class SqlRecording:
-    """What the port Knowledge stores of read tasks."""
+    """The methods of the port Knowledge that record what came of read tasks."""
 
     database: Database
 

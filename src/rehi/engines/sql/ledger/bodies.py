@@ -113,7 +113,7 @@ def keep_versions(
 def _revive_late(
     connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
 ) -> set[int]:
-    """SQLite has one writer at a time; elsewhere a blob may have been dropped while we were about to use it."""
+    """Revive blobs that were pruned while they were about to be used, which SQLite's one writer at a time rules out."""
     known = {new.digest: new.body for new in reversed(versions) if new.held and not blobs[new.digest].new}
     gone = {row.digest for row in _BLOBS.run(connection, sorted(known)) if row.dropped_at is not None}
     return revive_blobs(connection, {digest: known[digest] for digest in gone}, files)

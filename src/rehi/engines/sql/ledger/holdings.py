@@ -40,7 +40,7 @@ def kind_of_type(media_type: str) -> str:
 
 @dataclass(slots=True)
 class Count:
-    """What is added to a row, or taken from it."""
+    """Numbers that are added to a row of the holdings, or taken from it."""
 
     versions: int = 0
     bodies: int = 0

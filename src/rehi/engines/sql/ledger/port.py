@@ -37,7 +37,7 @@ _BY_DIGEST = SelectMany(
 
 
 class SqlLedger:
-    """The port Ledger."""
+    """Implements the port Ledger on SQL."""
 
     database: Database
 

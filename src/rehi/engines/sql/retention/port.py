@@ -45,7 +45,7 @@ _VERSIONS = select(
 
 
 class SqlRetention:
-    """The port Retention."""
+    """Implements the port Retention on SQL."""
 
     database: Database
 

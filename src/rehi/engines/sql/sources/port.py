@@ -43,7 +43,7 @@ _WAITING = text("SELECT 1 FROM source WHERE awaits IS NOT NULL LIMIT 1")
 
 
 class SqlSources:
-    """The port Sources."""
+    """Implements the port Sources on SQL."""
 
     database: Database
 
@@ -177,11 +177,11 @@ class SqlSources:
         return self.database.write(work) if links else 0
 
     def set_kind(self, source_id: int, kind: str) -> None:
-        """Say of which kind a source is, now that it was recognised."""
+        """Store the kind of a source, now that it was recognised."""
         self.database.write(lambda connection: connection.execute(_change(source_id, kind=storable(kind))))
 
     def mark_source(self, source_id: int, state: SourceState) -> None:
-        """Say how far a source has come."""
+        """Store the state of a source: how far it has been read."""
         values: dict[str, Any] = {"state": state.value}
         if state is not SourceState.READING:
             values["awaits"] = None
@@ -212,7 +212,7 @@ class SqlSources:
         additions.write(connection, self.database)
 
     def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
+        """Put sources into the outbox whose awaited URL has been visited since then, and return how many."""
 
         def work(connection: Connection) -> int:
             ready = connection.execute(_READY.with_for_update(of=table, skip_locked=True)).all()

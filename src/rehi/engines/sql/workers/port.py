@@ -34,7 +34,7 @@ _TAKE = Upsert(
 
 
 class SqlWorkers:
-    """The port Workers."""
+    """Implements the port Workers on SQL."""
 
     database: Database
 
