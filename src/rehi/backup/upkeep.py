@@ -78,8 +78,8 @@ def verify(
             done.damaged.append(digest)
         done.read += 1
         on_progress(done.bytes)
-    for what, digests in (("is missing", done.missing), ("is damaged", done.damaged)):
-        done.faults += [f"the chunk {digest[:16]}… {what}: {_in_words(users[digest])}" for digest in digests]
+    for fault, digests in (("is missing", done.missing), ("is damaged", done.damaged)):
+        done.faults += [f"the chunk {digest[:16]}… {fault}: {_in_words(users[digest])}" for digest in digests]
     return done
 
 

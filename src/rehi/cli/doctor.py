@@ -151,13 +151,13 @@ def _files() -> Check:
     return Check("open files", ok, f"up to {limit}", "" if ok else f"allow {ENOUGH_FILES}: ulimit -n {ENOUGH_FILES}")
 
 
-def _engine(what: str, look: Callable[[], str], cure: str) -> Check:
+def _engine(name: str, look: Callable[[], str], cure: str) -> Check:
     try:
-        return Check(what, True, look())
+        return Check(name, True, look())
     except RehiError as error:
-        return Check(what, False, str(error), cure)
+        return Check(name, False, str(error), cure)
     except ImportError as error:
-        return Check(what, False, f"{error.name} is not installed", cure)
+        return Check(name, False, f"{error.name} is not installed", cure)
 
 
 def _libcurl() -> str:

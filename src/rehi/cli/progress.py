@@ -57,7 +57,7 @@ def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
         def show(update: Update) -> None:
             visited = update.counts.get("visited", 0)
             shown = ("first", "changed", "unchanged", "gone", "problems")
-            text = ", ".join(f"{update.counts.get(what, 0)} {what}" for what in shown)
+            text = ", ".join(f"{update.counts.get(name, 0)} {name}" for name in shown)
             draw(visited, max(update.due, visited), text)
 
         yield show

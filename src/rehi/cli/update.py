@@ -175,7 +175,7 @@ def _show(rows: list[Update]) -> None:
     now = utc_now()
     table = [
         (row.started_at, _took(row, now), row.kind, row.state, row.due,
-         *(row.counts.get(what, 0) for what in COUNTS), row.workers, _stages(row))
+         *(row.counts.get(name, 0) for name in COUNTS), row.workers, _stages(row))
         for row in rows
     ]  # fmt: skip
     columns = ("started (UTC)", "took", "kind", "state", "due", *COUNTS, "workers", "seconds by stage")

@@ -73,12 +73,12 @@ class Sample:
     @property
     def summary(self) -> str:
         """How bodies are stored, in a sentence."""
-        which = (
+        bodies = (
             f"All {self.of:,} bodies"
             if self.looked_at == self.of
             else f"{self.looked_at:,} of {self.of:,} bodies, chosen by lot"
         )
-        sentence = f"{which}: {self.whole:,} are stored whole, {self.deltas:,} as deltas"
+        sentence = f"{bodies}: {self.whole:,} are stored whole, {self.deltas:,} as deltas"
         if self.deltas:
             sentence += (
                 f" ({self.delta_bytes:,} bytes in {self.delta_stored:,}, some {self.delta_saved:,} fewer than whole)"

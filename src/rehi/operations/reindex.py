@@ -106,8 +106,8 @@ class _Run:
 
     def _enter(self) -> None:
         batch, self._batch = self._batch, []
-        here = {item.digest for item in batch if not item.revisit}
-        known = here.union(self._catalogue.find_bodies(item.digest for item in batch))
+        new = {item.digest for item in batch if not item.revisit}
+        known = new.union(self._catalogue.find_bodies(item.digest for item in batch))
         self._later += [item for item in batch if item.digest not in known]
         self._record([item for item in batch if item.digest in known])
 

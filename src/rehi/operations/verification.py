@@ -110,8 +110,8 @@ def archive_files(house: House) -> list[KnownFile]:
 def files_here(house: House) -> list[KnownFile]:
     """Return the files of the archive that must be here: all of a bucket, but in a folder only this worker's own."""
     shared = bool(house.settings.archive.uri)
-    here = (file for file in archive_files(house) if shared or file.owner in ("", house.worker))
-    return [file for file in here if file.known_end]  # one that was lost for good has no end any more
+    files = (file for file in archive_files(house) if shared or file.owner in ("", house.worker))
+    return [file for file in files if file.known_end]  # one that was lost for good has no end any more
 
 
 def archive_size(house: House) -> int:

@@ -149,11 +149,11 @@ def _numbered(versions: Sequence[Version], number: int, url: str) -> Version:
         if version.number == number:
             return version
     numbers = sorted(version.number for version in versions)
-    there = (
+    available = (
         f"1 to {numbers[-1]}" if len(numbers) > 1 and numbers[-1] == len(numbers) else ", ".join(map(str, numbers[:20]))
     )
-    raise NotFound(f"there is no version {number} of {url}; there are {there}" if len(versions) > 1 else
-                   f"there is no version {number} of {url}; there is only {there}")  # fmt: skip
+    raise NotFound(f"there is no version {number} of {url}; there are {available}" if len(versions) > 1 else
+                   f"there is no version {number} of {url}; there is only {available}")  # fmt: skip
 
 
 def _stored(house: House, version: Version) -> Stored:

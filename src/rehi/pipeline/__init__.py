@@ -65,7 +65,7 @@ class Harvest:
             rooms.catalogue.forget_leases, worker=rooms.worker, rest=rooms.settings.fetch.delay
         )
         self._outages = Outages(rooms.clock, self.progress, probes)
-        self._clock_watch = ClockWatch(rooms, self._outages.unsaid.append)
+        self._clock_watch = ClockWatch(rooms, self._outages.unlisted.append)
         room_steps = (self._discoveries, self._visits, self._readings, self._links, self._descriptions)
         # Each with those that it may have brought work for, when it has changed the catalogue.
         self._steps: tuple[tuple[Callable[[], bool], tuple[Step, ...]], ...] = (
@@ -132,7 +132,7 @@ class Harvest:
 
     def take_note(self, problems: Sequence[Problem]) -> None:
         """Put on the problems list what was away before this began, as soon as that can be done."""
-        self._outages.unsaid.extend(problems)
+        self._outages.unlisted.extend(problems)
 
     def _turn(self) -> None:
         """Take every step once, but for those whose engine is away."""
@@ -182,10 +182,10 @@ class Harvest:
     def tell_outages(self) -> bool:
         """Put on the problems list what was away, and return whether something has come back."""
         outages = self._outages
-        if outages.unsaid:
-            self._rooms.catalogue.note(outages.unsaid)
+        if outages.unlisted:
+            self._rooms.catalogue.note(outages.unlisted)
         over, outages.over = outages.over, False
-        outages.unsaid.clear()
+        outages.unlisted.clear()
         return over
 
     def _give_back_unknown(self) -> None:

@@ -42,5 +42,5 @@ def begin(
             on_wait(progress)
             time.sleep(LOOK_SECONDS)
         if opened:
-            opened[0].take_note(outages.unsaid)
+            opened[0].take_note(outages.unlisted)
         yield opened[0] if opened else None

@@ -23,7 +23,7 @@ Rules = Mapping[int, Sequence[tuple[int, str, int]]]  # by resource: source, rul
 class Links(Step):
     """The share of the outbox that is about links."""
 
-    _said = False  # that some are left to another worker
+    _warned = False  # that some are left to another worker
     _claims: Sequence[Claim] = ()  # what is not done yet: the archive may be away
 
     @property
@@ -66,8 +66,8 @@ class Links(Step):
                 url, links = self._links_of(resource_id)
             except LiesElsewhere as error:
                 left.add(resource_id)
-                if not self._said:
-                    self._said = True
+                if not self._warned:
+                    self._warned = True
                     _log.warning("links are left to another worker: %s", error)
                 continue
             for source_id, rule, depth in ruled:

@@ -129,8 +129,8 @@ class Readings(Step):
     def _check_executor(self) -> None:
         """Raise ReadersAway while there are no processes to read in, and once when new ones had to be brought."""
         executor = self._rooms.executor
-        told, self._restarts = self._restarts, executor.restarts
-        if executor.trouble or told != self._restarts:
+        before, self._restarts = self._restarts, executor.restarts
+        if executor.trouble or before != self._restarts:
             times = f"{self._restarts} times in all" if self._restarts > 1 else "once"
             why = executor.trouble or f"the processes that read documents had to be started again, {times}"
             raise ReadersAway(why)
@@ -171,13 +171,13 @@ class Readings(Step):
     def _files_of_others(self) -> list[str]:
         """Return files of other workers that can be read here too; of the rest it is said once whose they are."""
         waiting = self._rooms.catalogue.waiting_files(worker=self._rooms.worker, limit=OTHERS_LOOKED_AT)
-        here = [file for file in waiting if self._rooms.archive.has_file(file)]
-        for owner in {waiting[file] for file in waiting.keys() - set(here)} - self._left_to_others:
+        readable = [file for file in waiting if self._rooms.archive.has_file(file)]
+        for owner in {waiting[file] for file in waiting.keys() - set(readable)} - self._left_to_others:
             self._left_to_others.add(owner)
             _log.warning(
                 "documents wait to be read whose bytes lie only with the worker %s: they are left to it", owner
             )
-        return here
+        return readable
 
     def _pass_over_known(self, tasks: Sequence[ReadTask]) -> list[Unread]:
         """Return what must be read of the tasks; exact duplicates are read once."""

@@ -125,8 +125,8 @@ def _accepted(given: str) -> datetime:
     return moment
 
 
-def _redirect(request: Request, position: MementoPosition, url: str, what: str) -> Response:
-    headers = {"location": web_path(url, what), "link": links(request, url, position)}
+def _redirect(request: Request, position: MementoPosition, url: str, prefix: str) -> Response:
+    headers = {"location": web_path(url, prefix), "link": links(request, url, position)}
     return Response(status_code=302, headers=headers)
 
 

@@ -140,17 +140,17 @@ class ForeignFile:
     def _members(self, offset: int) -> Iterator[ForeignRecord | Damage]:
         while (offset := self.packed.skip_padding(offset)) < self.packed.size:
             member = self.packed.open_member(offset)
-            here, self._passed = offset, _Passed()
+            start, self._passed = offset, _Passed()
             try:
                 yield from self._through(buffered(member), member_at=offset)
             except CompressionDamaged as error:
                 self._passed.spoil()
                 offset = self._find_onward(offset + 1)
-                yield Damage(here, str(error))
+                yield Damage(start, str(error))
                 continue
             offset += member.length
             if self.packed.compression is FileCompression.GZIP:
-                self._passed.note_member(here, member.length)
+                self._passed.note_member(start, member.length)
 
     def _through(self, stream: BufferedReader, *, member_at: int | None = None) -> Iterator[ForeignRecord | Damage]:
         """Yield the records of a member, or of the whole plain file; CompressionDamaged if it can't be unpacked."""

@@ -54,7 +54,7 @@ def mend(settings: Settings) -> Mended:
         _mend_graph(house, mended)
         with house.working() as work:
             work.catch_up()
-        mended.done += [f"{n:,} {what}" for what, n in sorted(work.progress.counts.items()) if n]
+        mended.done += [f"{n:,} {name}" for name, n in sorted(work.progress.counts.items()) if n]
     return mended
 
 

@@ -113,8 +113,8 @@ class Strays:
 
     def set_aside(self, change: GraphChange, into: IO[bytes]) -> bool:
         """Write what is said where a change is made as N-Quads; return whether all of it can be named, and so be removed."""
-        what = "?s ?p ?o" if isinstance(change, ReplaceGraph) else f"{change.subject} ?p ?o"
-        query = f"CONSTRUCT {{ {what} }} WHERE {_pattern(change)}"
+        template = "?s ?p ?o" if isinstance(change, ReplaceGraph) else f"{change.subject} ?p ?o"
+        query = f"CONSTRUCT {{ {template} }} WHERE {_pattern(change)}"
         answer = self._house.graph.query(query, media_type="application/n-triples", limits=_LIMITS)
         nameable = True
         for line in _lines(answer.chunks):

@@ -13,9 +13,9 @@ from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
     bring,
-    came,
     claim,
     failed,
+    fetched,
     place,
     record,
     record_reads,
@@ -48,7 +48,7 @@ CASES: list[tuple[DocumentFilter, list[str]]] = [
 def _fill(catalogue: Catalogue) -> None:
     record(
         catalogue,
-        [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)],
+        [fetched(HOME, "one", 1), fetched(NEWS, "two", 1), fetched("http://z.ee/", "three", 1)],
         [],
         worker="one",
         now=at(1),

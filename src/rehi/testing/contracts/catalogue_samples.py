@@ -43,7 +43,7 @@ def digest_of(body: str) -> Digest:
     return Digest("sha256:" + hashlib.sha256(body.encode()).hexdigest())
 
 
-def came(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, next_in: float = MONTH) -> Visited:
+def fetched(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, next_in: float = MONTH) -> Visited:
     """Return a visit that brought a body."""
     place = ref or RecordRef("a.warc.gz", int(when * 1000), 100)
     return Visited(
@@ -188,7 +188,7 @@ def record(
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
     """Visit a URL and read what came; the resource's id."""
-    record(catalogue, [came(url, body, when)], [], worker="one", now=at(when))
+    record(catalogue, [fetched(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
     return catalogue.document(url).resource_id
@@ -217,5 +217,5 @@ def claim_descriptions(catalogue: Catalogue, when: float = 0, *, worker: str = "
 
 def drain(catalogue: Catalogue) -> None:
     """Tell the graph everything, and forget it."""
-    while (told := claim_descriptions(catalogue)).claims:
-        catalogue.record_descriptions(told.claims, statements={})
+    while (descriptions := claim_descriptions(catalogue)).claims:
+        catalogue.record_descriptions(descriptions.claims, statements={})

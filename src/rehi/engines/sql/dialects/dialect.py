@@ -70,7 +70,7 @@ class Dialect(Protocol):
     def close(self) -> None:
         """Wait for upkeep that is under way."""
 
-    def guard(self, connection: Connection, what: Guarded) -> None:
+    def guard(self, connection: Connection, action: Guarded) -> None:
         """Let only one transaction at a time do something, where several write at once."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:

@@ -167,12 +167,12 @@ class PostgresDialect:
     def close(self) -> None:
         """Do nothing: there is nothing to give back."""
 
-    def guard(self, connection: Connection, what: Guarded) -> None:
+    def guard(self, connection: Connection, action: Guarded) -> None:
         """Take a lock of the server, until the transaction ends.
 
         Else two workers could lock two rows of one subject, and two halves of a circle could miss each other.
         """
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCKS[what]})
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCKS[action]})
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
         """Enter the URLs that are new, and return how many were; many are copied to a temporary table first."""

@@ -175,7 +175,7 @@ class SqliteDialect:
         """Wait for a checkpoint that is under way."""
         self._checkpoints.end()
 
-    def guard(self, connection: Connection, what: Guarded) -> None:
+    def guard(self, connection: Connection, action: Guarded) -> None:
         """Do nothing: the writing transaction is the guard."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:

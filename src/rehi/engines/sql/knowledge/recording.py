@@ -164,8 +164,8 @@ def _count_documents(
             additions.add_all(sources.get(resource_id, ()), {"documents": sign, "names": sign * read.names})
             additions.add_to_house("documents", sign)
             additions.add_to_house("mentions", sign * read.names)
-            for what in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
-                additions.add_to_house(what, sign)
+            for name in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
+                additions.add_to_house(name, sign)
 
 
 def _store_problems(connection: Connection, shown: Mapping[int, _Shown], resources: Mapping[int, Any]) -> None:

@@ -115,11 +115,11 @@ def count_past(connection: Connection, pairs: Iterable[tuple[int, int]], additio
     _LOCK.run(connection, sorted({row for ids in named.values() for row in ids}))
     for source_id, ids in named.items():
         for row in select_in_chunks(connection, ids, lambda part: _VISITS.where(visit.c.resource_id.in_(part))):
-            for what, n in (("visited", row.n), (row.outcome, row.n), ("bytes", row.bytes), ("seconds:fetch", row.s)):
-                additions.add(source_id, what, float(n))
+            for name, n in (("visited", row.n), (row.outcome, row.n), ("bytes", row.bytes), ("seconds:fetch", row.s)):
+                additions.add(source_id, name, float(n))
         for row in select_in_chunks(connection, ids, lambda part: _READINGS.where(resource.c.id.in_(part))):
-            for what in ("documents", "names", "statements"):
-                additions.add(source_id, what, float(getattr(row, what) or 0))
+            for name in ("documents", "names", "statements"):
+                additions.add(source_id, name, float(getattr(row, name) or 0))
 
 
 def source_ids_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
