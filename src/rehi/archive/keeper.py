@@ -101,9 +101,9 @@ class Archive:
         """Write the index of a finished file, and seal it."""
         seal_file(self._shelf, file, size, spool=spool)
 
-    def plan_compaction(self, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> CompactionPlan:
+    def plan_compaction(self, pruned: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> CompactionPlan:
         """Return how files must be written anew to drop these bodies; ``at_once`` if nobody writes meanwhile."""
-        return plan_compaction(self._shelf, dropped, at_once=at_once, only_of=only_of)
+        return plan_compaction(self._shelf, pruned, at_once=at_once, only_of=only_of)
 
     def compact(
         self,

@@ -82,8 +82,10 @@ class LiesElsewhere(UserError):
     """Only another worker has what was asked for, and only that one can show it."""
 
 
-class BodyDropped(UserError):
+class BodyPruned(UserError):
     """The bytes of a version were dropped by a rule; what is known of it stays."""
+
+    code = "body-dropped"  # as clients know it
 
 
 class BackupDamaged(UserError):

@@ -18,7 +18,7 @@ from pydantic import Field
 from rehi import __version__
 from rehi.app import House, lock_folder
 from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
-from rehi.errors import BodyDropped
+from rehi.errors import BodyPruned
 from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune, widest_rule
 from rehi.model.source import Source
 from rehi.model.version import Digest
@@ -48,7 +48,7 @@ class Prune:
     shares: tuple[PruneShare, ...]
     dry_run: bool
     unfinished: int = 0  # lists of an earlier prune that was broken off, which are gone through first
-    finished: int = 0  # bodies that it dropped then
+    finished: int = 0  # bodies that were pruned then
 
     @property
     def versions(self) -> int:
@@ -143,12 +143,12 @@ def apply_tombstone(house: House, tombstone: WholeRecord) -> int:
     return len(house.catalogue.mark_pruned(stone.bodies, at=stone.at, record=tombstone.ref, worker=house.worker))
 
 
-def explain_dropped(house: House, digest: Digest | None, *, what: str) -> BodyDropped:
+def explain_pruned(house: House, digest: Digest | None, *, version: str) -> BodyPruned:
     """Return the error that says why bytes are kept no more."""
     body = None if digest is None else house.catalogue.find_bodies([digest]).get(digest)
     pruned = None if body is None else body.pruned
     how = f"on {pruned.at:%Y-%m-%d} by the rule {pruned.rule!r}" if pruned is not None else "by a rule for this source"
-    return BodyDropped(f"the bytes of {what} were dropped {how}; its digest, times and text are still known")
+    return BodyPruned(f"the bytes of {version} were dropped {how}; its digest, times and text are still known")
 
 
 def _shares(house: House, source_id: int | None) -> dict[int, PruneShare]:

@@ -152,12 +152,12 @@ class Judge:
             )
         if answer.status in REDIRECTS:
             return self._redirected(item, answer)
-        if answer.status == NOT_MODIFIED and are_references(task.dropped_by):
+        if answer.status == NOT_MODIFIED and are_references(task.pruned_by):
             return self._still_same(item, answer)
         _check_status(answer)
         if item.probe is not None and is_soft_404(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
-        if answer.digest == task.digest and are_references(task.dropped_by):
+        if answer.digest == task.digest and are_references(task.pruned_by):
             return self._still_same(item, answer)
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)

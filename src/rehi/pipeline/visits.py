@@ -185,7 +185,7 @@ class Visits(Step):
                 sent = False
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
-            by_reference = bool(task.dropped_by) and are_references(task.dropped_by)
+            by_reference = bool(task.pruned_by) and are_references(task.pruned_by)
             known = by_reference or (task.body is not None and self._holds(task.body))
             self._fetcher.submit(
                 request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""

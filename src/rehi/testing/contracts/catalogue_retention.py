@@ -177,15 +177,15 @@ class RetentionContract:
         source = add(catalogue, A)
         history(catalogue, A, "one")
         (task,) = lease_one(catalogue, LATER * 9).tasks
-        assert (task.body is not None, task.dropped_by) == (True, ())
+        assert (task.body is not None, task.pruned_by) == (True, ())
         prune(catalogue, to_prune("one"))
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 9))
         (task,) = lease_one(catalogue, LATER * 10).tasks
-        assert (task.body, task.digest, task.dropped_by) == (None, digest_of("one"), ("",))
+        assert (task.body, task.digest, task.pruned_by) == (None, digest_of("one"), ("",))
         catalogue.set_keep(source.id, "references")
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 10))
         (task,) = lease_one(catalogue, LATER * 11).tasks
-        assert (task.body, task.etag, task.dropped_by) == (None, '"one"', ("references",))
+        assert (task.body, task.etag, task.pruned_by) == (None, '"one"', ("references",))
 
     def test_what_is_remembered_of_bytes_names_their_versions(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
