@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from rehi.errors import BadEncoding, FetchError, Truncated
+from rehi.model.media_type import GZIP_MAGIC
 from rehi.zstd import zstd_module
 
 PIECE = 65_536  # bytes that leave a decoder at once, so that a bomb meets the size cap before it meets the memory
@@ -70,7 +71,7 @@ class _Inflate:
 
     def _open(self, data: bytes) -> Any:
         if self._gzip:
-            if self._members and data[:2] != b"\x1f\x8b":
+            if self._members and data[:2] != GZIP_MAGIC:
                 self._over = True
                 return None
             return zlib.decompressobj(31)

@@ -10,12 +10,13 @@ from datetime import datetime
 from rehi.archive.http_head import LineReader
 from rehi.archive.record import read_named_fields
 from rehi.errors import RecordDamaged
+from rehi.model.media_type import WARC_MAGIC
 from rehi.model.moment import WEB_BEGAN, parse_moment
 
 MAX_LENGTH = 1 << 34  # of a block: 16 GB, more than any record ever had
 UNKNOWN = -1
 ARC_FIELDS = 5  # of a record's line in version 1; in version 2 there are 10
-WARC_START = re.compile(rb"WARC/\d{1,2}\.\d{1,3}\s*")
+WARC_START = re.compile(WARC_MAGIC + rb"\d{1,2}\.\d{1,3}\s*")
 ARC_START = re.compile(rb"\S[^\r\n]{0,65000} \S+ \d{8,18} [^\r\n]* \S+\s*")
 
 

@@ -29,12 +29,13 @@ from rehi.archive.foreign.message import Message, open_message
 from rehi.archive.foreign.packed_file import FileCompression, JoinedMembers, PackedFile, buffered, open_packed
 from rehi.archive.member import CompressionDamaged
 from rehi.errors import RecordDamaged, SourceError
+from rehi.model.media_type import ARC_MAGIC, WARC_MAGIC
 
 _TRIES = 100_000  # places that look like a member, in one file: by chance one in 16 MB
 _END = b"\r\n\r\n"
 _ENDS = (_END, b"\n\n", b"\n", b"\r\n")  # what others write after a block; nothing, or more, if they counted wrongly
-_WARC_MARKS = (b"WARC/",)
-_ARC_MARKS = (b"http://", b"https://", b"ftp://", b"dns:", b"filedesc:")
+_WARC_MARKS = (WARC_MAGIC,)
+_ARC_MARKS = (b"http://", b"https://", b"ftp://", b"dns:", ARC_MAGIC)
 _CHECKED = frozenset({"response", "resource", "request"})  # some write the original's digest into a revisit
 
 
