@@ -88,7 +88,7 @@ def original_name(file: str) -> str:
 
 
 def own_files(worker: str) -> re.Pattern[str]:
-    """Return what the names of a worker's files look like."""
+    """Return a pattern for the names of a worker's files."""
     return re.compile(rf".*-{re.escape(worker)}(-import)?-[0-9]+(-c[0-9]+)?\.warc\.gz")
 
 

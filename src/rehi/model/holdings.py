@@ -18,7 +18,7 @@ class Holding:
 
     @property
     def duplicate(self) -> int:
-        """Bytes that were not stored again."""
+        """The bytes of versions whose body was stored before, and so not again."""
         return self.logical - self.distinct
 
 
@@ -46,7 +46,7 @@ class Holdings:
 
     @property
     def duplicate(self) -> int:
-        """Bytes that were not stored again."""
+        """The bytes of versions whose body was stored before, and so not again."""
         return self.logical - self.distinct
 
 

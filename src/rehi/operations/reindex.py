@@ -112,7 +112,7 @@ class _Run:
         self._record([item for item in batch if item.digest in known])
 
     def _record(self, kept: Sequence[KeptVisit]) -> None:
-        """Enter visits; what was taken in from elsewhere is not due for that."""
+        """Record visits; those of crawls made elsewhere don't make their pages due."""
         visited = [
             replace(seen, next_at=None) if seen.record is not None and "-import-" in seen.record.file else seen
             for seen in self._judge.remember(kept)

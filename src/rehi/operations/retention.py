@@ -181,7 +181,7 @@ def _prunable(catalogue: Catalogue, shares: Mapping[int, PruneShare]) -> Iterato
 
 @dataclass(slots=True)
 class _PrunableBody:
-    """Bytes that may go."""
+    """A body that may be pruned, and how many versions of each source go with it."""
 
     blob_id: int
     source_id: int  # of the first resource that has them

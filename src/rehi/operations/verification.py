@@ -45,7 +45,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Verified:
-    """What was looked at, and what is wrong."""
+    """The result of a verification: how much was read, and what is wrong."""
 
     files: int = 0
     records: int = 0

@@ -93,7 +93,7 @@ class Judge:
         return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
-        """Remark on a visit whose process was killed as if that had lived."""
+        """Add the remark that a visit would have got, had its process not been killed."""
         if seen.outcome is not Outcome.NEW or seen.body is None:
             return seen
         try:
@@ -108,7 +108,7 @@ class Judge:
         return seen
 
     def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
-        """Return visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
+        """Return visits as their records tell them; a revisit whose bytes are nowhere else stands for them itself."""
         known = self.ledger.find_bodies({item.digest for item in kept})
         bodies = {digest: body.place for digest, body in known.items() if body.pruned is None}
         pruned = {digest: body.place for digest, body in known.items() if body.pruned is not None}
@@ -173,7 +173,7 @@ class Judge:
         )
 
     def _still_same(self, item: Finished, answer: Answer) -> Visited:
-        """Write no record: it would hold bytes that nobody wants to have, or point to some that are not there."""
+        """Return a visit that found the same bytes, without a record, which would hold or refer to pruned bytes."""
         return self._to_visited(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
 
     def _keep_again(self, visit: Visit, known: RecordRef, *, unmodified: Digest | None = None) -> RecordRef:

@@ -76,7 +76,7 @@ class Visits(Step):
 
     @property
     def is_dry(self) -> bool:
-        """Whether nothing is held, and nothing is due."""
+        """Whether no host is held, and nothing is due."""
         return not self._agenda.hosts and self._dry
 
     @property

@@ -1,4 +1,4 @@
-"""A place for the archive's files."""
+"""A shelf: a place for the archive's files."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class OxigraphReaders:
         self._start_ahead()
 
     def _make_way(self, reader: ReaderProcess | None) -> None:
-        """Let a process that works on a long query leave the processors to others, and its place to a new process."""
+        """Lower the priority of a process that works on a long query, and start another one in its place."""
         if reader is not None:
             reader.make_way()
         self._start_ahead()

@@ -49,7 +49,7 @@ def _describe(catalogue: Catalogue) -> dict[str, datetime | None]:
 
 
 class AbsenceContract:
-    """``record`` of what is gone, and of remarks."""
+    """What ``record`` promises of pages that are gone, and of remarks."""
 
     def test_a_page_that_is_gone_is_kept_and_stays_a_problem(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)

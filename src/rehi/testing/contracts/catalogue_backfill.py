@@ -42,14 +42,14 @@ def _kept(visited: Visited) -> Visited:
 
 
 def _history(catalogue: Catalogue, url: str = A) -> list[tuple[int, float, str]]:
-    """Number, moment and bytes of each version in the order of time."""
+    """Return number, moment and bytes of each version in the order of time."""
     names = {digest_of(name): name for name in ("one", "two", "three")}
     versions = catalogue.versions(url)
     return [(v.number, (v.taken_at - at(0)).total_seconds(), names[v.digest]) for v in versions]
 
 
 class BackfillContract:
-    """``record`` for visits that lie before what is on record."""
+    """What ``record`` promises of visits that lie before what is on record."""
 
     def test_a_late_version_takes_its_place_in_the_past_and_the_next_number(self, catalogue: Catalogue) -> None:
         _record(catalogue, fetched(A, "two", 10))

@@ -58,7 +58,7 @@ def _to_rows(captures: list[Capture]) -> list[tuple[str, int, str]]:
 
 
 class CapturesContract:
-    """The port Captures."""
+    """What the port Ledger promises of captures."""
 
     def test_captures_come_in_the_order_of_urls_and_of_time(self, catalogue: Catalogue) -> None:
         _keep(catalogue, fetched(B, "b", 1), fetched(A, "one", 2), fetched(A, "two", 4))

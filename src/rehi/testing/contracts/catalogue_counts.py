@@ -43,7 +43,7 @@ def _work(catalogue: Catalogue) -> None:
 
 
 class CountsContract:
-    """The numbers of the port Sources."""
+    """What the port Sources promises of its numbers."""
 
     def test_all_sources_of_a_resource_count_what_it_comes_to(self, catalogue: Catalogue) -> None:
         sources = [add(catalogue, A, C, name="one"), add(catalogue, A, name="two"), add(catalogue, C, name="three")]

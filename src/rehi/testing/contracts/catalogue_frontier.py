@@ -22,7 +22,7 @@ from rehi.testing.contracts.catalogue_samples import (
 
 
 class FrontierContract:
-    """The port Frontier, but for what visits come to."""
+    """What the port Frontier promises, but for what visits come to."""
 
     def test_a_leased_host_is_nobody_elses_until_the_lease_ends(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")

@@ -10,7 +10,7 @@ MARK, NEXT = (GraphMark(generation="first", batch=batch) for batch in (0, 1))
 
 
 class GenerationContract:
-    """The port Generation."""
+    """What the port Generation promises."""
 
     def test_before_a_graph_is_begun_only_its_statements_are_counted(self, catalogue: Catalogue) -> None:
         assert catalogue.graph_record() == GraphRecord(mark=None)

@@ -39,7 +39,7 @@ def _lease(catalogue: Catalogue, when: float) -> list[HostLease]:
 
 
 class HostsContract:
-    """The port Hosts, and what the port Frontier tells of hosts."""
+    """What the ports Index and Frontier promise of hosts."""
 
     def test_a_lease_knows_what_was_learned_of_the_host(self, catalogue: Catalogue) -> None:
         add(catalogue, A)

@@ -64,7 +64,7 @@ def _fill(catalogue: Catalogue) -> None:
 
 
 class IndexContract:
-    """The port Index."""
+    """What the port Index promises."""
 
     def test_documents_come_in_the_order_of_their_urls_page_by_page(self, catalogue: Catalogue) -> None:
         urls = [f"http://a.ee/{page:02}" for page in range(10)]

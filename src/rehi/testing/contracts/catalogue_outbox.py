@@ -45,7 +45,7 @@ def _derived(catalogue: Catalogue, resource_id: int) -> RecordRef | None:
 
 
 class OutboxContract:
-    """The ports Outbox and Knowledge."""
+    """What the ports Outbox and Knowledge promise."""
 
     def test_a_new_version_waits_to_be_read(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)

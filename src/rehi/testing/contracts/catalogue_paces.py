@@ -33,7 +33,7 @@ def _grouped(catalogue: Catalogue, *urls: str) -> None:
 
 
 class PacesContract:
-    """Pace groups, of the port Frontier."""
+    """What the port Frontier promises of pace groups."""
 
     def test_hosts_of_one_group_are_leased_one_at_a_time(self, catalogue: Catalogue) -> None:
         _grouped(catalogue, A, B)

@@ -35,7 +35,7 @@ def capped(*subjects: str) -> list[ProblemKey]:
 
 
 class ProblemsContract:
-    """``problems``, ``problem_classes`` and ``note``."""
+    """What ``problems``, ``problem_classes`` and ``note`` promise."""
 
     def test_a_house_without_problems_has_no_classes(self, catalogue: Catalogue) -> None:
         assert catalogue.problem_classes(stage=None) == []

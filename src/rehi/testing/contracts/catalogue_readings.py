@@ -37,7 +37,7 @@ def _reading(task: ReadTask, *, recipe: str = "recipe-1") -> NewReading:
 
 
 class ReadingsContract:
-    """The port Knowledge, as far as readings go."""
+    """What the port Knowledge promises of readings."""
 
     def test_documents_match_all_terms_that_are_given(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched(A, "one", 1), fetched(B, "two", 1)], [], worker="one", now=at(1))

@@ -60,7 +60,7 @@ def history(catalogue: Catalogue, url: str, *bodies: str, when: float = 0) -> No
 
 
 class RetentionContract:
-    """The port Retention, and the ledger of what must be there."""
+    """What the port Retention promises, and the port Ledger of what must be there."""
 
     def test_a_source_has_a_rule(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)

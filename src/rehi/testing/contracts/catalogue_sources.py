@@ -29,7 +29,7 @@ def _claim(
 
 
 class SourcesContract:
-    """The port Sources."""
+    """What the port Sources promises."""
 
     def test_the_same_location_and_name_give_the_same_source(self, catalogue: Catalogue) -> None:
         first = catalogue.add_source(kind="crawl-log", name="a.log", location="/a.log", size=7, now=at(0))

@@ -45,7 +45,7 @@ def _open(catalogue: Catalogue) -> Update | None:
 
 
 class UpdatesContract:
-    """The port Updates, and the load of the port Frontier."""
+    """What the port Workers promises of updates, and the port Frontier of the load."""
 
     def test_everything_can_be_made_due(self, catalogue: Catalogue) -> None:
         _all_visited(catalogue, A, A + "2", B)

@@ -63,7 +63,7 @@ class _AllIsGone(FrontierRules):
 
 
 class VisitsContract:
-    """``record``, and the port Ledger."""
+    """What ``record`` and the port Ledger promise."""
 
     def test_what_is_stored_is_what_the_rules_say(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)

@@ -11,7 +11,7 @@ from rehi.testing.contracts.catalogue_samples import add, at, fetched, record
 
 
 class WorkersContract:
-    """The port Workers."""
+    """What the port Workers promises."""
 
     def test_a_worker_is_known_by_its_last_sign_of_life(self, catalogue: Catalogue) -> None:
         one = Worker(name="one", machine="barn", process=7, version="1", started_at=at(0), seen_at=at(0))

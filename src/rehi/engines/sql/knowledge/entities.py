@@ -52,7 +52,7 @@ _NAMES = SelectMany(
 
 
 def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> None:
-    """Enter what new readings mention, with entities and forms that are new; none of it counts before a document shows it."""
+    """Enter the mentions of new readings, with new entities and forms; they count when a document shows them."""
     new = {one.identity.key for linked in mentions.values() for one in linked if one.entity_id is None}
     ids = _ensure_entities(connection, new)
     merged: dict[tuple[int, int], tuple[int, set[Form]]] = {}

@@ -129,7 +129,7 @@ class SelectByUrl:
 
 
 class Upsert:
-    """INSERT for a table's columns; where ``unique`` ones are there already, ``change`` says how, ``new`` being the row."""
+    """INSERT of rows; where one has the same ``unique`` columns, ``change`` says how it changes by ``new``."""
 
     def __init__(
         self,
