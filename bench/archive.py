@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.archive_histories import MEGABYTES, History, corpora_folder, generated_histories, real_histories
-from bench.archive_ways import ContentChunks, FixedChunks, Git, Ours, Version, Way, ZstdPerVersion
+from bench.archive_ways import ContentChunks, FixedChunks, Git, Ours, PageVersion, Way, ZstdPerVersion
 from bench.result import Measure, Options, Result, name_missed
 from rehi.process import hold_memory
 
@@ -133,7 +133,7 @@ def measure(make: Callable[[Path], Way], history: History, folder: Path) -> Cost
 def _write(way: Way, history: History) -> float:
     cpu, url = 0.0, f"https://avaandmed.example.ee/files/{history.name}"
     for number, (path, at) in enumerate(zip(history.versions, history.times, strict=True), 1):
-        version = Version(url=url, at=at, media_type=history.media_type, body=path.read_bytes())
+        version = PageVersion(url=url, at=at, media_type=history.media_type, body=path.read_bytes())
         began = way.cpu()
         way.write(version)
         if number % BATCH == 0:

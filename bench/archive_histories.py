@@ -59,7 +59,7 @@ def corpora_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _HistoryPlan:
     """A history that is to be generated."""
 
     name: str
@@ -211,13 +211,13 @@ def _article(random: Random, key: int) -> str:
 
 
 _PLANS = (
-    _Plan("register-small.csv", _register, 200_000, 220),
-    _Plan("register.csv", _register, 1_000_000, 100),
-    _Plan("register-large.csv", _register, 5_000_000, 40),
-    _Plan("prices.csv", _prices, 1_500_000, 40),
-    _Plan("dump.json", _dump, 800_000, 120),
-    _Plan("dump-large.json", _dump, 4_500_000, 44),
-    _Plan("sections.json", _sections, 2_500_000, 50),
-    _Plan("page.html", _page, 300_000, 200),
-    _Plan("page-large.html", _page, 900_000, 70),
+    _HistoryPlan("register-small.csv", _register, 200_000, 220),
+    _HistoryPlan("register.csv", _register, 1_000_000, 100),
+    _HistoryPlan("register-large.csv", _register, 5_000_000, 40),
+    _HistoryPlan("prices.csv", _prices, 1_500_000, 40),
+    _HistoryPlan("dump.json", _dump, 800_000, 120),
+    _HistoryPlan("dump-large.json", _dump, 4_500_000, 44),
+    _HistoryPlan("sections.json", _sections, 2_500_000, 50),
+    _HistoryPlan("page.html", _page, 300_000, 200),
+    _HistoryPlan("page-large.html", _page, 900_000, 70),
 )

@@ -35,7 +35,7 @@ IN_MEMORY = 1_000_000  # bytes of a body, as the fetcher holds it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class PageVersion:
     """One version on its way to be kept."""
 
     url: str
@@ -47,7 +47,7 @@ class Version:
 class Way(Protocol):
     """A way to keep versions of one resource."""
 
-    def write(self, version: Version) -> None:
+    def write(self, version: PageVersion) -> None:
         """Take the next version."""
 
     def sync(self) -> None:
@@ -84,7 +84,7 @@ class Ours:
         self._untaken = 0.0
         self.packing_cpu = 0.0
 
-    def write(self, version: Version) -> None:
+    def write(self, version: PageVersion) -> None:
         """As a visit that a fetcher brought."""
         began = process_time()
         with as_visit(version) as visit:
@@ -162,7 +162,7 @@ class ZstdPerVersion(_Pack):
         super().__init__(folder)
         self._places: list[tuple[int, int]] = []
 
-    def write(self, version: Version) -> None:
+    def write(self, version: PageVersion) -> None:
         """One frame."""
         from backports import zstd
 
@@ -189,7 +189,7 @@ class _Chunks(_Pack):
     def cut(self, body: bytes) -> Iterator[bytes | memoryview]:
         raise NotImplementedError
 
-    def write(self, version: Version) -> None:
+    def write(self, version: PageVersion) -> None:
         """The chunks that are new, and the list of all of them."""
         from backports import zstd
 
@@ -249,7 +249,7 @@ class Git:
             self._command("fast-import", "--quiet", "--done"), stdin=subprocess.PIPE, env=self._environment()
         )
 
-    def write(self, version: Version) -> None:
+    def write(self, version: PageVersion) -> None:
         """One commit; what is the same twice in a row is a version too."""
         stream = self._import.stdin
         assert stream is not None
@@ -304,7 +304,7 @@ class Git:
 
 
 @contextmanager
-def as_visit(version: Version) -> Iterator[Visit]:
+def as_visit(version: PageVersion) -> Iterator[Visit]:
     """A version as the fetcher brings it."""
     body = version.body
     headers = (

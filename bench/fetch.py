@@ -141,17 +141,17 @@ def _metered(commands: Sequence[Sequence[str]], reports: Sequence[Path], pages: 
     cost = json.loads(done.stdout)
     if cost["code"]:
         sys.exit(f"{' '.join(commands[0])} ended with {cost['code']}")
-    told = [json.loads(report.read_text(encoding="utf-8")) for report in reports]
-    seconds = max(one["ended"] for one in told) - min(one["began"] for one in told)
-    cpu = cost["cpu_seconds"] - sum(one["idle_cpu"] for one in told)
+    facts = [json.loads(report.read_text(encoding="utf-8")) for report in reports]
+    seconds = max(one["ended"] for one in facts) - min(one["began"] for one in facts)
+    cpu = cost["cpu_seconds"] - sum(one["idle_cpu"] for one in facts)
     numbers = {
-        "documents": sum(one["documents"] for one in told),
+        "documents": sum(one["documents"] for one in facts),
         "seconds": seconds,
         "pages_per_second": pages / seconds,
         "cpu_ms_per_page": cpu * 1000 / pages,
         "largest_mb": cost["largest_mb"],
     }
-    for one in told:
+    for one in facts:
         numbers |= {name: value for name, value in one.items() if name.startswith(("main_", "room_"))}
         numbers |= {name: value * 1000 / pages for name, value in one.items() if name.startswith("cpu_ms_")}
     if "cpu_ms_main" in numbers:

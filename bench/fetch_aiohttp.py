@@ -35,7 +35,7 @@ BATCH = 50  # pages that are brought to disk together, as many as we record at o
 AGENT = "rehi-bench"
 
 
-class Store:
+class PageStore:
     """A WARC file and a file of items."""
 
     def __init__(self, folder: Path, level: int) -> None:
@@ -84,7 +84,7 @@ class Store:
         }
 
 
-async def crawl(urls: list[str], store: Store) -> None:
+async def crawl(urls: list[str], store: PageStore) -> None:
     """Visit every URL once: a task for each host, and one request at a time to each."""
     hosts: dict[str, list[str]] = {}
     for url in urls:
@@ -95,7 +95,7 @@ async def crawl(urls: list[str], store: Store) -> None:
     store.sync()
 
 
-async def _visit_host(session: Any, host: str, urls: list[str], store: Store) -> None:
+async def _visit_host(session: Any, host: str, urls: list[str], store: PageStore) -> None:
     async with session.get(f"{host}/robots.txt") as answer:
         robots = Protego.parse(await answer.text() if answer.status == 200 else "")
     for url in urls:
@@ -108,7 +108,7 @@ def main(urls: str, folder: str, report: str, level: str) -> None:
     """Crawl, and say when that began and ended."""
     pages = Path(urls).read_text(encoding="utf-8").split()
     idle_cpu, began = time.process_time(), time.time()
-    store = Store(Path(folder), int(level))
+    store = PageStore(Path(folder), int(level))
     uvloop.run(crawl(pages, store))
     numbers = {"began": began, "ended": time.time(), "idle_cpu": idle_cpu, "documents": store.pages}
     Path(report).write_text(json.dumps(numbers), encoding="utf-8")

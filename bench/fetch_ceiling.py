@@ -21,9 +21,9 @@ def measure_ceiling(site: Site) -> dict[str, float | str]:
         return {"tool": "a loop of bare libcurl handles", "pages_per_second": _loop(site)}
     url = site.urls[len(site.urls) // 2]
     command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", url]
-    said = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
-    found = re.search(r"Requests/sec:\s+([0-9.]+)", said)
-    return {"tool": "wrk", "pages_per_second": float(found[1]) if found else 0.0}
+    output = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+    match = re.search(r"Requests/sec:\s+([0-9.]+)", output)
+    return {"tool": "wrk", "pages_per_second": float(match[1]) if match else 0.0}
 
 
 def _loop(site: Site) -> float:

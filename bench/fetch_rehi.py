@@ -57,8 +57,8 @@ def main(urls: str, data: str, report: str) -> None:
 
 
 def _peak_mb() -> float:
-    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{os.getpid()}/status").read_text(encoding="ascii"))
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{os.getpid()}/status").read_text(encoding="ascii"))
+    return int(match[1]) / 1024 if match else 0.0
 
 
 if __name__ == "__main__":

@@ -136,11 +136,11 @@ def _visits(uri: str) -> float:
             lambda c: c.execute(text("SELECT count(*) FROM host WHERE lease_until > 0")).scalar()
         )
         rows: int = catalogue.database.read(lambda c: c.execute(text("SELECT count(*) FROM visit")).scalar_one())
-        told = catalogue.totals(now=clock()).visits
+        counted = catalogue.totals(now=clock()).visits
     finally:
         catalogue.close()
-    if held or rows != told:
-        raise RuntimeError(f"{held} hosts are still held, {rows} visits are on record, and {told} are told of")
+    if held or rows != counted:
+        raise RuntimeError(f"{held} hosts are still held, {rows} visits are on record, and {counted} are counted")
     return rows
 
 

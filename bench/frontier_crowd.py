@@ -43,14 +43,14 @@ class Report:
     complaint: str = ""
 
 
-class Part(Protocol):
+class CrowdPart(Protocol):
     """A worker's work; it waits at the barrier once it is ready."""
 
     def __call__(self, shift: Shift, ready: Barrier) -> Report:
         """Do it."""
 
 
-def gather(part: Part, shifts: Sequence[Shift]) -> list[Report]:
+def gather(part: CrowdPart, shifts: Sequence[Shift]) -> list[Report]:
     """Let workers do their shifts at the same time; RuntimeError if one fails."""
     context = get_context("spawn")  # a fork would share the parent's connections
     ready, reports = context.Barrier(len(shifts)), context.Queue()
@@ -71,7 +71,7 @@ def gather(part: Part, shifts: Sequence[Shift]) -> list[Report]:
     return done
 
 
-def _run(part: Part, shift: Shift, ready: Barrier, reports: _Sink) -> None:
+def _run(part: CrowdPart, shift: Shift, ready: Barrier, reports: _Sink) -> None:
     try:
         report = part(shift, ready)
     except Exception as error:  # told to the parent, which raises it

@@ -37,7 +37,7 @@ class _Held:
 def work_leases(shift: Shift, ready: Barrier) -> Report:
     """Lease, visit and record until the time is over; then give all back, and tell the last batch once more."""
     catalogue = open_catalogue(shift.uri)
-    worker = _Worker(shift, catalogue)
+    worker = _BenchWorker(shift, catalogue)
     ready.wait(120)
     began, cpu = monotonic(), process_time()
     while (now := monotonic()) - began < shift.seconds:
@@ -52,7 +52,7 @@ def work_leases(shift: Shift, ready: Barrier) -> Report:
     return worker.report
 
 
-class _Worker:
+class _BenchWorker:
     def __init__(self, shift: Shift, catalogue: Any) -> None:
         self.shift, self.catalogue = shift, catalogue
         self.report = Report()

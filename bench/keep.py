@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
 
-from bench.archive_ways import Version, as_visit
+from bench.archive_ways import PageVersion, as_visit
 from bench.keep_ways import Keeper, OurArchive, PlainFiles, SqliteBlobs, Warcio, WarcioDefault
 from bench.result import Options, Result, name_missed
 from rehi.archive.member import LEVEL
@@ -75,7 +75,7 @@ def run(options: Options) -> Result:
     return judge(medians)
 
 
-def make_pages() -> Iterator[Version]:
+def make_pages() -> Iterator[PageVersion]:
     """Pages of 2 to 60 KB, most of them rather small, always the same."""
     words = [f"{stem}{end}" for stem in ("kooli", "linna", "valla", "maja", "metsa", "vee", "tee") for end in _ENDS]
     random = Random("keep")  # noqa: S311 - not for secrets
@@ -90,11 +90,11 @@ def make_pages() -> Iterator[Version]:
         parts.append("</body></html>\n")
         body = "".join(parts).encode()
         url = f"https://www.asutus{number % 300}.ee/lehed/{number}.html"
-        yield Version(url=url, at=_BEGIN + timedelta(seconds=number), media_type="text/html", body=body)
+        yield PageVersion(url=url, at=_BEGIN + timedelta(seconds=number), media_type="text/html", body=body)
         number += 1
 
 
-def measure(make: Callable[[Path], Keeper], pages: Sequence[Version], folder: Path) -> Numbers:
+def measure(make: Callable[[Path], Keeper], pages: Sequence[PageVersion], folder: Path) -> Numbers:
     """Keep all pages in one way; what stands before a visit is over counts for nobody."""
     seconds = cpu = 0.0
     try:

@@ -47,7 +47,7 @@ _METADATA = "Metadata-Version: 2.1\nName: rehi-bench-walk\nVersion: 1\n"
 
 
 @dataclass(slots=True)
-class Walk:
+class PageWalk:
     """The functions that were passed, in the order in which they first were."""
 
     passed: dict[CodeType, str] = field(default_factory=dict)  # with the module's path below rehi
@@ -108,13 +108,13 @@ def judge(numbers: dict[str, float]) -> Result:
         settings=SETTINGS,
         missed=name_missed(
             {
-                f"{numbers[what]:.0f} {what.replace('_', ' ')}, the review counted {before:.0f}": numbers[what] < before
-                for what, before in REVIEW.items()
+                f"{numbers[name]:.0f} {name.replace('_', ' ')}, the review counted {before:.0f}": numbers[name] < before
+                for name, before in REVIEW.items()
             }
         ),
         ours=numbers,
         peers={"the review": REVIEW, "this walk over what was reviewed": REVIEWED},
-        ratio={what: round(before / numbers[what], 2) for what, before in REVIEW.items()},
+        ratio={name: round(before / numbers[name], 2) for name, before in REVIEW.items()},
     )
 
 
@@ -135,9 +135,9 @@ def _one_line(web: PracticeWeb) -> str:
     raise RuntimeError("the practice web's log has no page")
 
 
-def walk_page(folder: Path, log: Path, web: PracticeWeb) -> tuple[Walk, bytes]:
+def walk_page(folder: Path, log: Path, web: PracticeWeb) -> tuple[PageWalk, bytes]:
     """Take one line in, harvest it, and ask for its page; what was passed, and the HTML."""
-    walk = Walk()
+    walk = PageWalk()
     settings = load_settings(data=folder / "data", fetch=web.fetch, executor="own-process")
     with _installed(folder / "plugin"), _watched(walk), House(settings) as house:
         read_in(house, enter(house, str(log)).id)
@@ -163,7 +163,7 @@ def _installed(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _watched(walk: Walk) -> Iterator[None]:
+def _watched(walk: PageWalk) -> Iterator[None]:
     threading.setprofile(walk.see)
     sys.setprofile(walk.see)
     try:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 GZIP = 31  # window bits that ask for a gzip header and trailer
 
 
-class _Member:
+class _MemberFile:
     """What warcio writes a record to: one gzip member, ended by the flush that warcio ends a record with."""
 
     def __init__(self, file: BinaryIO, level: int) -> None:
@@ -35,7 +35,7 @@ def open_writer(file: BinaryIO, *, level: int) -> Any:
 
     class EqualWriter(WARCWriter):  # type: ignore[misc,unused-ignore]
         def _write_warc_record(self, out: BinaryIO, record: Any) -> None:
-            super()._write_warc_record(_Member(out, level), record)
+            super()._write_warc_record(_MemberFile(out, level), record)
 
         @staticmethod
         def _create_digester() -> Any:

@@ -38,13 +38,13 @@ def _pieces(text: str, length: int) -> Iterator[str]:
 
 def texts(path: Path) -> dict[str, str]:
     """The Declaration by language, without its heading."""
-    found: dict[str, str] = {}
+    by_code: dict[str, str] = {}
     with zipfile.ZipFile(path) as archive:
         names = {Path(name).stem: name for name in archive.namelist()}
         for stem, code in LANGUAGES.items():
             if stem in names:
-                found[code] = archive.read(names[stem]).decode("utf-8").split("---", 1)[-1]
-    return found
+                by_code[code] = archive.read(names[stem]).decode("utf-8").split("---", 1)[-1]
+    return by_code
 
 
 def _accuracy(documents: dict[str, str], length: int, guess: Callable[[str], str]) -> tuple[float, float]:

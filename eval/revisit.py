@@ -16,7 +16,7 @@ from multiprocessing import get_context
 
 from eval.corpora import digest
 from eval.report import floors, result, table
-from eval.revisit_replay import Entrant, Outcome, Tally, calibrate, clairvoyant, sum_up
+from eval.revisit_replay import Entrant, ReplayScore, TraceTally, calibrate, clairvoyant, sum_up
 from eval.revisit_traces import DAY, Trace, hasten, read_traces, split, trace_files
 from rehi.settings import RevisitSettings
 
@@ -32,7 +32,7 @@ UNIFORM, ODARCHIVE = Entrant(name="uniform", policy="uniform"), Entrant(name="od
 TASTES = {taste: f"adaptive {taste:g}" for taste in (0.0, 0.25, 0.5, 0.75, 1.0)}
 OURS, CATCHING = TASTES[SHIPPED.taste], TASTES[1.0]
 ADAPTIVE = tuple(Entrant(name=name, policy="adaptive", taste=taste) for taste, name in TASTES.items())
-LAST_MODIFIED = Entrant(name=f"{OURS}, Last-Modified", policy="adaptive", taste=SHIPPED.taste, told=True)
+LAST_MODIFIED = Entrant(name=f"{OURS}, Last-Modified", policy="adaptive", taste=SHIPPED.taste, dated=True)
 ENTRANTS = (UNIFORM, ODARCHIVE, *ADAPTIVE, LAST_MODIFIED)
 SETTINGS = (
     "visits equal within .5 %, for each policy by its price; shortest wait 15 minutes for all; files split by the crc32 of "
@@ -56,10 +56,10 @@ TRIALS = (
     Trial(name="shipped bounds, 20 times as fast", faster=FASTER, budgets=(0.2, 0.5, 1.0)),
 )
 
-Runs = dict[str, Outcome]  # by entrant
+Runs = dict[str, ReplayScore]  # by entrant
 
 
-def _race(job: tuple[Sequence[Trace], Entrant, int, float | None]) -> list[Tally]:
+def _race(job: tuple[Sequence[Trace], Entrant, int, float | None]) -> list[TraceTally]:
     traces, entrant, visits, longest = job
     return calibrate(traces, entrant, visits=visits, longest=longest)
 
@@ -105,7 +105,7 @@ def evaluate() -> bool:
     return not missed
 
 
-def judge(trial: Trial, budget: float, runs: Mapping[str, Outcome]) -> list[str]:
+def judge(trial: Trial, budget: float, runs: Mapping[str, ReplayScore]) -> list[str]:
     """Return where the target is missed at one budget of a trial."""
     mine, thesis, even = runs[OURS], runs[ODARCHIVE.name], runs[UNIFORM.name]
     where = f"{trial.name}, {budget:g} visits a version"
@@ -125,7 +125,7 @@ def judge(trial: Trial, budget: float, runs: Mapping[str, Outcome]) -> list[str]
     return missed
 
 
-def _below_floors(outcome: Outcome, *, same: str) -> list[str]:
+def _below_floors(outcome: ReplayScore, *, same: str) -> list[str]:
     pinned = floors("revisit").get("traces", {})
     if same != pinned.get("sha256"):
         print("these are not the histories that the floor was pinned with: only the target is judged")
@@ -137,14 +137,14 @@ def _below_floors(outcome: Outcome, *, same: str) -> list[str]:
     ]
 
 
-def _figures(outcome: Outcome) -> dict[str, float]:
+def _figures(outcome: ReplayScore) -> dict[str, float]:
     return {
         "freshness": round(outcome.freshness, 4), "mean_of_files": round(outcome.mean_freshness, 4),
         "caught": round(outcome.caught, 4), "visits": outcome.visits,
     }  # fmt: skip
 
 
-def _print_table(trial: Trial, budget: float, runs: Mapping[str, Outcome], traces: Sequence[Trace]) -> None:
+def _print_table(trial: Trial, budget: float, runs: Mapping[str, ReplayScore], traces: Sequence[Trace]) -> None:
     versions, span = sum(len(trace.times) for trace in traces), sum(trace.end - trace.times[0] for trace in traces)
     visits = round(versions * budget)
     best = clairvoyant(traces, visits=visits)

@@ -29,11 +29,11 @@ class Entrant:
     name: str
     policy: str  # as rehi's settings have it, or `uniform`
     taste: float = 0.5
-    told: bool = False  # whether the server sends Last-Modified
+    dated: bool = False  # whether the server sends Last-Modified
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class TraceTally:
     """What came of one file."""
 
     visits: int
@@ -44,7 +44,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReplayScore:
     """What came of many files."""
 
     visits: int
@@ -53,9 +53,9 @@ class Outcome:
     mean_freshness: float  # each file counting the same, however long its history
 
 
-def sum_up(tallies: Sequence[Tally]) -> Outcome:
+def sum_up(tallies: Sequence[TraceTally]) -> ReplayScore:
     """Freshness weighted by time, and the share of all versions."""
-    return Outcome(
+    return ReplayScore(
         sum(each.visits for each in tallies),
         sum(each.fresh for each in tallies) / sum(each.span for each in tallies),
         sum(each.caught for each in tallies) / sum(each.versions for each in tallies),
@@ -65,16 +65,16 @@ def sum_up(tallies: Sequence[Tally]) -> Outcome:
 
 def replay(
     traces: Sequence[Trace], entrant: Entrant, *, price: float, longest: float, most: float = inf
-) -> list[Tally]:
+) -> list[TraceTally]:
     """Visit every file as the policy says; it learns only what its visits show. Empty after more than ``most`` visits."""
     hosts: dict[str, list[int]] = defaultdict(list)
     for number, trace in enumerate(traces):
         hosts[trace.host].append(number)
     settings = RevisitSettings(longest=max(longest, 900.0), taste=entrant.taste)
     plan = _uniform(price) if entrant.policy == "uniform" else _planned(entrant, price, settings)
-    tallies: dict[int, Tally] = {}
+    tallies: dict[int, TraceTally] = {}
     for numbers in hosts.values():
-        of_host = _replay_host(traces, numbers, entrant.told, plan, most)
+        of_host = _replay_host(traces, numbers, entrant.dated, plan, most)
         most -= sum(tally.visits for tally in of_host.values())
         if most < 0:
             return []
@@ -82,14 +82,14 @@ def replay(
     return [tallies[number] for number in range(len(traces))]
 
 
-_Plan = Callable[[Trace, float, bool | None, str, bytes, bytes], tuple[float, bytes, bytes]]
+_Planner = Callable[[Trace, float, bool | None, str, bytes, bytes], tuple[float, bytes, bytes]]
 
 
-def _uniform(price: float) -> _Plan:
+def _uniform(price: float) -> _Planner:
     return lambda trace, at, changed, modified, history, host: (at + price * DAY, b"", b"")
 
 
-def _planned(entrant: Entrant, price: float, settings: RevisitSettings) -> _Plan:
+def _planned(entrant: Entrant, price: float, settings: RevisitSettings) -> _Planner:
     def plan(
         trace: Trace, at: float, changed: bool | None, modified: str, history: bytes, host: bytes
     ) -> tuple[float, bytes, bytes]:
@@ -106,8 +106,8 @@ def _planned(entrant: Entrant, price: float, settings: RevisitSettings) -> _Plan
 
 
 def _replay_host(
-    traces: Sequence[Trace], numbers: Sequence[int], told: bool, plan: _Plan, most: float
-) -> dict[int, Tally]:
+    traces: Sequence[Trace], numbers: Sequence[int], dated: bool, plan: _Planner, most: float
+) -> dict[int, TraceTally]:
     due = [(traces[number].times[0], number, 0, b"") for number in numbers]
     heapq.heapify(due)
     visits, caught, fresh = defaultdict[int, int](int), defaultdict[int, int](int), defaultdict[int, float](float)
@@ -117,7 +117,7 @@ def _replay_host(
         at, number, known, history = heapq.heappop(due)
         trace = traces[number]
         version = bisect_right(trace.times, at)
-        modified = formatdate(trace.times[version - 1], usegmt=True) if told else ""
+        modified = formatdate(trace.times[version - 1], usegmt=True) if dated else ""
         changed = version != known if known else None
         then, history, host = plan(trace, at, changed, modified, history, host)
         visits[number] += 1
@@ -127,12 +127,14 @@ def _replay_host(
         if then < trace.end:
             heapq.heappush(due, (then, number, version, history))
     return {
-        n: Tally(visits[n], caught[n], len(traces[n].times), fresh[n], traces[n].end - traces[n].times[0])
+        n: TraceTally(visits[n], caught[n], len(traces[n].times), fresh[n], traces[n].end - traces[n].times[0])
         for n in numbers
     }
 
 
-def calibrate(traces: Sequence[Trace], entrant: Entrant, *, visits: int, longest: float | None = None) -> list[Tally]:
+def calibrate(
+    traces: Sequence[Trace], entrant: Entrant, *, visits: int, longest: float | None = None
+) -> list[TraceTally]:
     """Return the replay at the price at which the policy makes that many visits, within some thousandths where it can.
 
     No wait is longer than ``longest``, in seconds; by default three mean intervals.
@@ -142,7 +144,7 @@ def calibrate(traces: Sequence[Trace], entrant: Entrant, *, visits: int, longest
     low, high = -12.0, 16.0
     # the rule of the thesis multiplies its own waits, so a price near 1 decides, and steeply
     at, slope = (0.2, -3.0) if entrant.policy == "odarchive" else (log(max(mean / DAY, 0.3)), -0.8)
-    best: list[Tally] = []
+    best: list[TraceTally] = []
     nearest = inf
     for attempt in range(_TRIES):
         tallies = replay(traces, entrant, price=exp(at), longest=longest, most=_TOO_MANY * visits)
@@ -158,7 +160,7 @@ def calibrate(traces: Sequence[Trace], entrant: Entrant, *, visits: int, longest
     return best
 
 
-def clairvoyant(traces: Sequence[Trace], *, visits: int) -> Outcome:
+def clairvoyant(traces: Sequence[Trace], *, visits: int) -> ReplayScore:
     """Knows every change: goes at once to those versions that last longest."""
     lasting = sorted(
         ((b - a, n) for n, t in enumerate(traces) for a, b in zip(t.times, (*t.times[1:], t.end), strict=True)),
@@ -169,4 +171,4 @@ def clairvoyant(traces: Sequence[Trace], *, visits: int) -> Outcome:
     for seconds, number in lasting[:visits]:
         fresh[number] += seconds
     share = sum(a / b for a, b in zip(fresh, spans, strict=True)) / len(spans)
-    return Outcome(visits, sum(fresh) / sum(spans), min(visits, len(lasting)) / len(lasting), share)
+    return ReplayScore(visits, sum(fresh) / sum(spans), min(visits, len(lasting)) / len(lasting), share)

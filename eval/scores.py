@@ -48,11 +48,11 @@ def score(texts: Iterable[GoldText], tag: Tag) -> Score:
     seconds = 0.0
     for each in texts:
         begun = time.process_time()
-        found = tag(each.text)
+        names = tag(each.text)
         seconds += time.process_time() - begun
         gold = set(each.names)
-        right += len(found & gold)
-        wrong += len(found - gold)
-        missed += len(gold - found)
+        right += len(names & gold)
+        wrong += len(names - gold)
+        missed += len(gold - names)
         words += each.words
     return Score(right=right, wrong=wrong, missed=missed, words=words, seconds=seconds)

@@ -16,7 +16,7 @@ from bench.harvest import judge as judge_harvest
 from bench.query import run as run_query
 from bench.query_graph import changes
 from bench.result import Options, Result, name_missed
-from bench.walk import REVIEW, Walk
+from bench.walk import REVIEW, PageWalk
 from bench.walk import judge as judge_walk
 from eval.__main__ import NAMES as EVALUATIONS
 from rehi.builtin import plugins
@@ -118,7 +118,7 @@ def test_a_harvest_must_be_ten_times_as_cheap_over_the_same_documents() -> None:
 
 
 def test_the_walk_sees_each_function_once_with_its_room() -> None:
-    walk = Walk()
+    walk = PageWalk()
     previous = sys.getprofile()
     sys.setprofile(walk.see)
     try:

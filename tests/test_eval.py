@@ -16,7 +16,7 @@ from eval.practice_en import practice
 from eval.report import result, table
 from eval.revisit import CATCHING, TASTES, TRIALS
 from eval.revisit import judge as judge_revisit
-from eval.revisit_replay import Outcome
+from eval.revisit_replay import ReplayScore
 from eval.revisit_traces import KINDS, hasten, made_up, split
 from eval.scores import score
 from eval.train import labelled
@@ -95,10 +95,10 @@ def test_a_faster_world_has_the_same_versions_in_less_time() -> None:
 
 def outcomes(
     *, even: float = 0.6, thesis: float = 0.6, mine: float = 0.64, catching: float = 0.3
-) -> dict[str, Outcome]:
-    made = {name: Outcome(10, mine, 0.2, mine) for name in TASTES.values()}
-    made |= {"uniform": Outcome(10, even, 0.1, even), "odarchive": Outcome(10, thesis, 0.2, thesis)}
-    return made | {CATCHING: Outcome(10, 0.5, catching, 0.5)}
+) -> dict[str, ReplayScore]:
+    made = {name: ReplayScore(10, mine, 0.2, mine) for name in TASTES.values()}
+    made |= {"uniform": ReplayScore(10, even, 0.1, even), "odarchive": ReplayScore(10, thesis, 0.2, thesis)}
+    return made | {CATCHING: ReplayScore(10, 0.5, catching, 0.5)}
 
 
 def test_revisits_are_judged_by_freshness_and_by_what_taste_1_catches() -> None:

@@ -14,7 +14,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from rehi.app import House, lock_folder, utc_now
-from rehi.errors import BodyDropped, DataFolderBusy, NotFound, RecordDamaged
+from rehi.errors import BodyPruned, DataFolderBusy, NotFound, RecordDamaged
 from rehi.model.source import Source
 from rehi.model.version import Version
 from rehi.operations.compaction import compact_archive
@@ -89,7 +89,7 @@ def test_a_rule_drops_the_old_ones_and_the_rest_is_as_it_was(house: House) -> No
     assert (done.versions, done.bodies, done.size) == (plan.versions, plan.bodies, plan.size)
     assert (states(house, A), states(house, B)) == ([True, True, True, False, False], [False])
     assert [bytes_of(house, one) for one in house.catalogue.versions(A)[3:]] == [body(3), body(4)]
-    with pytest.raises(BodyDropped, match=r"version 1 were dropped on 20\d\d-\d\d-\d\d by the rule 'last 2'"):
+    with pytest.raises(BodyPruned, match=r"version 1 were dropped on 20\d\d-\d\d-\d\d by the rule 'last 2'"):
         bytes_of(house, house.catalogue.versions(A)[0])
     assert prune(house).bodies == 0
     assert source.keep == "last 2"

@@ -13,7 +13,7 @@ import pytest
 
 from rehi.app import House, lock_folder
 from rehi.archive.derived import is_derived
-from rehi.errors import BodyDropped, NotFound, ReadError, SettingsError
+from rehi.errors import BodyPruned, NotFound, ReadError, SettingsError
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.documents import list_documents, parse_term
 from rehi.operations.readings import get_text, read_version
@@ -142,7 +142,7 @@ def test_what_cant_be_read_says_why(house: House) -> None:
 
 
 def test_bytes_that_were_dropped_are_said_to_be(house: House) -> None:
-    with pytest.raises(BodyDropped, match="version 1"):
+    with pytest.raises(BodyPruned, match="version 1"):
         read_version(house, replace(house.catalogue.versions(PAGE)[0], dropped=True))
 
 

@@ -80,7 +80,7 @@ class House:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The state of the work. While its database is away it is asked for with every look; several threads may."""
+        """The catalogue, opened at the first use. While its database is away, each use tries again."""
         if self._catalogue is None:
             uri = self.settings.catalogue_uri
             catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
@@ -295,7 +295,7 @@ class House:
 
     @cached_property
     def discovery(self) -> Discovery:
-        """What it takes to read a source."""
+        """The reader of sources, made for this house."""
         from rehi.pipeline import Discovery
 
         return Discovery(
@@ -328,12 +328,12 @@ class House:
             shelf.close()
 
     def adopt(self, path: Path) -> str:
-        """Let the archive know a file that stays where it is; its name there. It is only ever read."""
+        """Let the archive know a file that stays where it is, and return its name there. The file is only ever read."""
         return adopt_file(self.archive_folder, path, worker=self.worker)
 
     @cached_property
     def spool(self) -> Path:
-        """Where bodies lie that are too large for memory."""
+        """The folder for bodies that are too large for memory."""
         folder = self.settings.data / "spool"
         folder.mkdir(parents=True, exist_ok=True)
         return folder

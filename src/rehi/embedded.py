@@ -31,7 +31,7 @@ class EmbeddedCatalogue:
         rebuild_indexes(self.path)
 
     def salvage(self, new: Path) -> Mapping[str, int]:
-        """Bring readable rows that the archive's files don't tell to a new file; how many of each table."""
+        """Copy readable rows that the archive's files don't tell to a new file; return how many of each table."""
         from rehi.engines.sql.salvage import salvage
 
         return salvage(self.path, new)

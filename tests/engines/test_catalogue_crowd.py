@@ -25,8 +25,8 @@ from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
-    came,
     claim,
+    fetched,
     findings,
     place,
     record,
@@ -151,7 +151,7 @@ def test_threads_take_in_record_and_read_at_once(catalogue_uri: str) -> None:
     def visit(turn: int) -> None:
         order = urls if turn % 2 else urls[::-1]
         for start in range(0, 200, 20):
-            record(catalogue, [came(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
+            record(catalogue, [fetched(url, url, 1) for url in order[start : start + 20]], [], worker="", now=at(1))
 
     def read(turn: int) -> None:
         for _ in range(10):

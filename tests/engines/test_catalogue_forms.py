@@ -18,7 +18,7 @@ from rehi.languages.kinds import NameKind
 from rehi.link import best_name
 from rehi.model.entity import Entity, EntityKey, Form, Identity
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, claim_descriptions, misread, record, understood
+from rehi.testing.contracts.catalogue_samples import at, claim, claim_descriptions, fetched, misread, record, understood
 
 KEYS = [EntityKey(kind, slug) for kind in (NameKind.PERSON, NameKind.PLACE) for slug in ("tartu", "mari")]
 identities = st.builds(
@@ -71,7 +71,7 @@ def test_entities_equal_those_counted_from_scratch(history: list[tuple[int, list
         graph: dict[EntityKey, Entity] = {}
         now: dict[int, list[Identity]] = {}
         for step, (page, said) in enumerate(history):
-            record(catalogue, [came(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
+            record(catalogue, [fetched(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
             (task,) = claim(catalogue, step)
             result = misread(task, Unreadable("no")) if said is None else understood(task, *said)
             catalogue.record_reads([result], choose_name=best_name, worker="one", now=at(step))

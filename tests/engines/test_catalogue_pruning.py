@@ -12,7 +12,7 @@ from rehi.engines.sql.migrations.step3 import _COUNTS, _POSTGRES, _SQLITE
 from rehi.engines.sql.tables import blob, holding, version
 from rehi.model.retention import PrunedBody
 from rehi.model.version import Digest, RecordRef
-from rehi.testing.contracts.catalogue_samples import at, came, digest_of, record
+from rehi.testing.contracts.catalogue_samples import at, digest_of, fetched, record
 
 BODIES = [f"body {number}" for number in range(6)]
 ROUNDS = 40
@@ -24,7 +24,7 @@ def _record(catalogue: SqlCatalogue, worker: int, faults: list[BaseException]) -
             place = RecordRef(f"{worker}.warc.gz", turn * 1000, 100)
             when = 1 + turn + worker / 10
             visits = [
-                came(f"http://{worker}.ee/{number}", BODIES[(turn + number) % len(BODIES)], when, ref=place)
+                fetched(f"http://{worker}.ee/{number}", BODIES[(turn + number) % len(BODIES)], when, ref=place)
                 for number in range(3)
             ]
             record(catalogue, visits, [], worker=f"w{worker}", now=at(when))
@@ -95,7 +95,7 @@ def test_a_version_that_is_recorded_while_its_bytes_are_dropped_has_them(catalog
         assert counts[digest] == dropped[digest], "a version came after its bytes were dropped"
     # A last version of each body comes after the last drop: its bytes must be there.
     for number, body in enumerate(BODIES):
-        record(catalogue, [came(f"http://last.ee/{number}", body, 9_000)], [], worker="w0", now=at(9_000))
+        record(catalogue, [fetched(f"http://last.ee/{number}", body, 9_000)], [], worker="w0", now=at(9_000))
     assert _pruned(catalogue) == []
     held = catalogue.holdings(limit=9)
     assert (held.dropped_versions, held.dropped_bodies, held.dropped_bytes) == (0, 0, 0)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from eval.revisit_replay import Entrant, Outcome, calibrate, clairvoyant, replay, sum_up
+from eval.revisit_replay import Entrant, ReplayScore, calibrate, clairvoyant, replay, sum_up
 from eval.revisit_traces import Trace, hasten, made_up
 from rehi.frontier.schedule import Sighting, plan_visit
 from rehi.settings import RevisitSettings
@@ -17,7 +17,7 @@ ODARCHIVE = Entrant(name="odarchive", policy="odarchive")
 ADAPTIVE = Entrant(name="adaptive", policy="adaptive")
 
 
-def outcome(traces: list[Trace], entrant: Entrant, *, visits: int) -> Outcome:
+def outcome(traces: list[Trace], entrant: Entrant, *, visits: int) -> ReplayScore:
     return sum_up(calibrate(traces, entrant, visits=visits))
 
 
@@ -62,7 +62,7 @@ def test_a_world_that_changes_daily_is_visited_as_freshly_as_by_even_visits_with
     traces = hasten([trace for kind in kinds for trace in made_up(kind, pages=4)], 20.0)
     longest, visits = RevisitSettings().longest, 16 * 25
 
-    def outcome_of(entrant: Entrant) -> Outcome:
+    def outcome_of(entrant: Entrant) -> ReplayScore:
         return sum_up(calibrate(traces, entrant, visits=visits, longest=longest))
 
     ours, even = outcome_of(ADAPTIVE), outcome_of(UNIFORM)

@@ -13,7 +13,7 @@ import pytest
 
 from rehi.app import House
 from rehi.compare import Beginning
-from rehi.errors import BodyDropped, ComparisonError, NotFound, ReadTimeout
+from rehi.errors import BodyPruned, ComparisonError, NotFound, ReadTimeout
 from rehi.operations.diff.body import DiffKind
 from rehi.operations.diff.request import choose, diff_names, diff_versions
 from rehi.operations.diff.result import VersionDiff
@@ -272,5 +272,5 @@ def test_bytes_that_were_dropped_are_not_compared(house: House) -> None:
     from rehi.operations.diff.body import read_body
 
     version = replace(history(house, PAGE)[0], dropped=True)
-    with pytest.raises(BodyDropped):
+    with pytest.raises(BodyPruned):
         read_body(house.archive, version, url=PAGE, max_text=1_000)

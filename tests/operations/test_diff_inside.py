@@ -11,7 +11,7 @@ import pytest
 
 from rehi.app import House
 from rehi.compare import Beginning, table
-from rehi.errors import BodyDropped, ComparisonError
+from rehi.errors import BodyPruned, ComparisonError
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.operations.diff import blame, body, methods, names
 from rehi.operations.diff.body import DiffKind, ParsedBody
@@ -210,5 +210,5 @@ def test_only_the_beginning_is_read_of_what_is_too_large(house: House, monkeypat
     monkeypatch.setattr(body, "LARGEST", version.size - 1)
     content = body.read_body(house.archive, version, url=TABLE, max_text=1_000)
     assert content.kind is DiffKind.BYTES
-    with pytest.raises(BodyDropped, match="were dropped by a rule"):
+    with pytest.raises(BodyPruned, match="were dropped by a rule"):
         body.read_body(house.archive, replace(version, dropped=True), url=TABLE, max_text=1_000)

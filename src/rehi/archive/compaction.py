@@ -1,11 +1,11 @@
-"""Compaction: files are written anew without the bodies that were dropped, while others read on.
+"""Compaction: files are written anew without the bodies that were pruned, while others read on.
 
 What is replaced is only ever removed after all that replaces it is on disk. First the new files are put beside the old
 ones, then one file of moves says where each record is now, and that is the moment at which it happens; then the old
 files go. Whatever breaks off before that moment has changed nothing, and what is left to remove after it is removed by
 the next compaction.
 
-A delta that is based on a dropped version is written anew, based on the nearest version that stays, or on nothing. Its
+A delta that is based on a pruned version is written anew, based on the nearest version that stays, or on nothing. Its
 content is the same as before, so deltas that are based on it need not be touched.
 """
 
@@ -42,11 +42,11 @@ _PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """How one file is written anew: the offsets of bodies that are dropped, and of deltas that need another base."""
+    """How one file is written anew: the offsets of bodies that are pruned, and of deltas that need another base."""
 
     file: str
     size: int
-    dropped: frozenset[int]
+    pruned: frozenset[int]
     rebased: frozenset[int]
 
 
@@ -55,9 +55,9 @@ class CompactionPlan:
     """How files are written anew."""
 
     files: tuple[FilePlan, ...]
-    condemned: frozenset[RecordRef]  # bodies that are dropped, now or later
+    condemned: frozenset[RecordRef]  # bodies that are pruned, now or later
     waiting: int  # bodies that stay for now, since deltas are based on them
-    unsealed: int  # dropped bodies in files that are still written to
+    unsealed: int  # pruned bodies in files that are still written to
 
 
 @dataclass(slots=True)
@@ -88,12 +88,12 @@ def original_name(file: str) -> str:
 
 
 def own_files(worker: str) -> re.Pattern[str]:
-    """Return what the names of a worker's files look like."""
+    """Return a pattern for the names of a worker's files."""
     return re.compile(rf".*-{re.escape(worker)}(-import)?-[0-9]+(-c[0-9]+)?\.warc\.gz")
 
 
 def plan_compaction(
-    shelf: FollowingShelf, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = ""
+    shelf: FollowingShelf, pruned: Iterable[RecordRef], *, at_once: bool, only_of: str = ""
 ) -> CompactionPlan:
     """Return how files must be written anew to drop these bodies, as far as they are in sealed files.
 
@@ -106,7 +106,7 @@ def plan_compaction(
     sizes = {file: size for file, size in shelf.files() if file.endswith(SUFFIX)}
     own = own_files(only_of) if only_of else re.compile(".*")
     sealed = {file for file in sizes if index_name(file) in names and own.fullmatch(file)}
-    places = [place for ref in dropped if (place := shelf.find(ref) or ref).file in sizes]
+    places = [place for ref in pruned if (place := shelf.find(ref) or ref).file in sizes]
     condemned = frozenset(place for place in places if place.file in sealed and _is_body(shelf, place))
     bases = dict(_deltas_based_on(shelf, sizes, condemned))
     rebased = {child for child in bases if child not in condemned and child.file in sealed}
@@ -165,7 +165,7 @@ def compact(
         seal_file(shelf, new_name(part.file), rewriting.end, spool=spool)
         result.bytes_before += part.size
         result.bytes_after += rewriting.end
-        result.files, result.bodies = result.files + 1, result.bodies + len(part.dropped)
+        result.files, result.bodies = result.files + 1, result.bodies + len(part.pruned)
         result.rebased += len(part.rebased)
     if moves:
         shelf.put(shelf.next_name(worker), write_moves(moves, now=now))
@@ -199,7 +199,7 @@ class _FileRewrite:
             if isinstance(item, DamagedPart):
                 raise RecordDamaged(f"{plan.file}:{item.ref.offset}: {item.why}; nothing was compacted")
             start = self.end
-            if item.ref.offset in plan.dropped:
+            if item.ref.offset in plan.pruned:
                 yield self._counted(_without_body(read_chain_link(self._shelf, item.ref), self._shelf))
             elif item.ref.offset in plan.rebased:
                 yield self._counted(self._rebase(read_chain_link(self._shelf, item.ref)))

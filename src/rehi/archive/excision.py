@@ -29,7 +29,7 @@ DAMAGED = ".damaged"  # ends the name of a file that was replaced since it is da
 
 @dataclass(slots=True)
 class Excised:
-    """What was written anew."""
+    """The result of an excision: how many files were written anew, with what."""
 
     files: int = 0
     parts: int = 0  # that are damaged, and only in the files that were set aside

@@ -68,7 +68,7 @@ class FileSeries:
             ]
 
     def close(self, *, began_before: datetime | None = None) -> str:
-        """Append no more to the file that is open, if it holds anything and was begun before then; its name, or nothing."""
+        """Close the open file for good, if it holds anything and was begun before then; return its name, or nothing."""
         with self._lock:
             self._look()
             file = self._file

@@ -89,7 +89,7 @@ class Archive:
         return self.has_file(ref.file)
 
     def close_file(self, *, began_before: datetime | None = None) -> bool:
-        """Append no more to the open file, if it is that old, so that it can be sealed; whether there was one."""
+        """Close the open file for good, if it is that old, so that it can be sealed; return whether there was one."""
         return bool(self.files.close(began_before=began_before))
 
     def unsealed(self) -> list[tuple[str, int]]:
@@ -101,9 +101,9 @@ class Archive:
         """Write the index of a finished file, and seal it."""
         seal_file(self._shelf, file, size, spool=spool)
 
-    def plan_compaction(self, dropped: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> CompactionPlan:
+    def plan_compaction(self, pruned: Iterable[RecordRef], *, at_once: bool, only_of: str = "") -> CompactionPlan:
         """Return how files must be written anew to drop these bodies; ``at_once`` if nobody writes meanwhile."""
-        return plan_compaction(self._shelf, dropped, at_once=at_once, only_of=only_of)
+        return plan_compaction(self._shelf, pruned, at_once=at_once, only_of=only_of)
 
     def compact(
         self,

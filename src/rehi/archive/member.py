@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from isal import igzip_lib, isal_zlib
 
 from rehi.errors import RecordDamaged
+from rehi.model.media_type import GZIP_MEMBER_MAGIC
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -22,7 +23,7 @@ FED = 16_384  # bytes that a decompressor is given at once: most records are sma
 # A page of 20 KB takes 49 microseconds at level 2 and 131 at level 3, which saves 2.7 % of the room.
 LEVEL = 2
 GZIP = 31  # window bits that ask for a gzip header and trailer
-_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # gzip, no name, no time, from no system
+_HEADER = GZIP_MEMBER_MAGIC + b"\x00\x00\x00\x00\x00\x00\xff"  # gzip, no name, no time, from no system
 _MOST_STORED = 65_535  # bytes of a stored part
 
 

@@ -50,25 +50,25 @@ class FollowingShelf:
 
     def open(self, ref: RecordRef) -> BinaryIO:
         """Return a stream of a record at its new place; without one, of its old place."""
-        there = self.find(ref)
+        moved = self.find(ref)
         try:
-            return self._shelf.open(there or ref)
+            return self._shelf.open(moved or ref)
         except RecordMissing:
             self.look()
             now = self.find(ref)
-            if now is None or now == there:
+            if now is None or now == moved:
                 raise
             return self._shelf.open(now)
 
     def find(self, ref: RecordRef) -> RecordRef | None:
         """Return where a record was moved to; None if it was not, as far as is known."""
-        there = None
-        while (places := self._moved.get((there or ref).file)) is not None:
-            onward = places.get((there or ref).offset)
+        moved = None
+        while (places := self._moved.get((moved or ref).file)) is not None:
+            onward = places.get((moved or ref).offset)
             if onward is None:
                 break
-            there = onward
-        return there
+            moved = onward
+        return moved
 
     def is_moved(self, file: str) -> bool:
         """Whether a file was replaced."""

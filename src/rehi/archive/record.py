@@ -16,11 +16,13 @@ from uuid import NAMESPACE_URL
 from rehi.archive.http_head import LineReader
 from rehi.archive.member import CHUNK, compress, pack, pack_stored, unpack
 from rehi.errors import RecordDamaged
+from rehi.model.media_type import WARC_MAGIC
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
 
 DELTA = "delta"  # the record type of our own
 MAX_FIELDS = 1 << 20  # bytes of named fields; a URL is by far the longest of them
+_START = WARC_MAGIC + b"1."
 _END = b"\r\n\r\n"
 _WRONG_LENGTH = "a record's block is not as long as its Content-Length says"
 _NAMESPACE = NAMESPACE_URL.bytes
@@ -198,7 +200,7 @@ def _parse_fields(plain: bytes) -> tuple[RecordFields, int]:
 
 def read_fields(stream: BinaryIO) -> RecordFields:
     """Read the fields of the record that begins here; the stream is at the start of its block then."""
-    if not stream.readline(64).startswith(b"WARC/1."):
+    if not stream.readline(64).startswith(_START):
         raise RecordDamaged("there is no WARC record at this place")
     return RecordFields(tuple(read_named_fields(stream)))
 

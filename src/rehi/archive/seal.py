@@ -34,7 +34,7 @@ def _lines(shelf: Shelf, file: str, size: int) -> Iterator[str]:
 
 
 def index_line(item: WholeRecord) -> str:
-    """Return the line of a record, without its end; empty if it is no answer."""
+    """Return the CDXJ line of a record, without its end; empty if the record is no answer."""
     kept = item.kept
     if kept is None:
         return ""

@@ -21,12 +21,12 @@ from rehi.archive.member import CHUNK, Member, inflate
 from rehi.archive.record import DELTA, Record, RecordFields, read_chunks
 from rehi.errors import RecordDamaged, RecordMissing
 from rehi.model.http import REDIRECTS
+from rehi.model.media_type import GZIP_MEMBER_MAGIC
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
 from rehi.ports import Shelf
 
 SUFFIX = ".warc.gz"
-_MAGIC = b"\x1f\x8b\x08"
 _TRIES = 1_000  # offsets that look like the start of a member: one in 16 MB by chance, more only if somebody made them
 _SMALL = 1 << 20  # bytes of a block that is kept with its record
 
@@ -181,11 +181,11 @@ class Walk:
         with self._shelf.open(RecordRef(self.name, offset, self.size - offset)) as stream:
             while chunk := stream.read(CHUNK):
                 held += chunk
-                at = held.find(_MAGIC)
+                at = held.find(GZIP_MEMBER_MAGIC)
                 while at >= 0:
                     yield offset + at
-                    at = held.find(_MAGIC, at + 1)
-                overlap = min(len(held), len(_MAGIC) - 1)
+                    at = held.find(GZIP_MEMBER_MAGIC, at + 1)
+                overlap = min(len(held), len(GZIP_MEMBER_MAGIC) - 1)
                 offset += len(held) - overlap
                 held = held[len(held) - overlap :]
 

@@ -22,7 +22,7 @@ _EVERY = 32  # files in a piece of the list
 
 
 class BackupPart(StrEnum):
-    """What a house consists of."""
+    """The parts of a house that a backup may hold."""
 
     CATALOGUE = "catalogue"
     ARCHIVE = "archive"

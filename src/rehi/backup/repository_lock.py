@@ -26,14 +26,14 @@ RENEWED = timedelta(minutes=2)
 
 
 class Use(StrEnum):
-    """What somebody does in a repository."""
+    """What a process does in a repository."""
 
     WRITE = "write"
     DELETE = "delete"
 
 
 class RepositoryLock:
-    """One use of a repository."""
+    """The lock of one process on a repository that it writes to or deletes from."""
 
     def __init__(self, store: BackupStore, use: Use, clock: Callable[[], datetime]) -> None:
         self._store, self._use, self._clock = store, use, clock
@@ -41,7 +41,7 @@ class RepositoryLock:
         self._renewed_at = clock()
 
     def take(self) -> None:
-        """Enter this use; BackupBusy if it does not go together with another one."""
+        """Take the lock; BackupBusy if another process deletes, or if this one wants to delete and another is there."""
         self._write()
         try:
             for name, other in list(_others(self._store, self._name)):
@@ -57,7 +57,7 @@ class RepositoryLock:
             raise
 
     def renew(self) -> None:
-        """Say now and then that this use goes on; BackupBusy if others have taken it for ended."""
+        """Prolong the lock now and then; BackupBusy if another process has taken it for abandoned."""
         if self._clock() - self._renewed_at >= RENEWED:
             self.confirm()
 
@@ -73,7 +73,7 @@ class RepositoryLock:
             self._write()
 
     def release(self) -> None:
-        """Leave."""
+        """Remove this process's lock."""
         self._store.delete(self._name)
 
     def _write(self) -> None:
@@ -115,7 +115,7 @@ def _is_alive(process: int) -> bool:
 
 @contextmanager
 def use_repository(store: BackupStore, use: Use, clock: Callable[[], datetime]) -> Iterator[RepositoryLock]:
-    """Work in a repository, after it was made sure that nobody does what does not go together with it."""
+    """Hold the lock of a repository for one use; BackupBusy if another process excludes it."""
     lock = RepositoryLock(store, use, clock)
     lock.take()
     try:

@@ -19,7 +19,7 @@ DAMAGED = "damaged"  # where damaged chunks go
 
 @dataclass(slots=True)
 class BackupVerification:
-    """What was looked at, and what is wrong."""
+    """The result of a verification: how much was checked, and what is wrong."""
 
     backups: int = 0
     files: int = 0
@@ -38,7 +38,7 @@ class BackupVerification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """What was deleted."""
+    """The result of pruning: the backups and chunks that were deleted."""
 
     backups: tuple[int, ...]  # their numbers
     chunks: int
@@ -78,8 +78,8 @@ def verify(
             done.damaged.append(digest)
         done.read += 1
         on_progress(done.bytes)
-    for what, digests in (("is missing", done.missing), ("is damaged", done.damaged)):
-        done.faults += [f"the chunk {digest[:16]}… {what}: {_in_words(users[digest])}" for digest in digests]
+    for fault, digests in (("is missing", done.missing), ("is damaged", done.damaged)):
+        done.faults += [f"the chunk {digest[:16]}… {fault}: {_in_words(users[digest])}" for digest in digests]
     return done
 
 

@@ -99,8 +99,8 @@ class BackupWriter:
 
     def _check(self) -> None:
         """Raise BackupDamaged if a chunk of this backup is not there, or not as long as what was written."""
-        there = dict(self._repository.chunk_sizes())
-        bad = [digest for digest in self._used if there.get(digest) != self._there[digest]]
+        sizes = dict(self._repository.chunk_sizes())
+        bad = [digest for digest in self._used if sizes.get(digest) != self._there[digest]]
         if bad:
             raise BackupDamaged(
                 f"{len(bad):,} of {len(self._used):,} chunks that were stored in {self._repository.where} are not there: "

@@ -93,7 +93,7 @@ def _read(house: House, source: Source, *, quiet: bool) -> Source:
 def _show(done: Source) -> None:
     from rehi.operations.sources import kind_in_words, unit_of
 
-    rows = [(what, int(n)) for what, n in sorted(done.counts.items()) if not what.startswith("seconds")]
+    rows = [(name, int(n)) for name, n in sorted(done.counts.items()) if not name.startswith("seconds")]
     if rows:
         show_table(("what", unit_of(done)), rows, empty="")
     next_step = NEXT

@@ -58,7 +58,7 @@ def command(ctx: click.Context, source_id: int | None, dry_run: bool, yes: bool,
 
 
 def _agreed() -> bool:
-    """Whether somebody is there and wants it."""
+    """Ask at the terminal whether to go on; return False if nobody answers."""
     try:
         return click.confirm("Drop them for good?")
     except click.Abort:

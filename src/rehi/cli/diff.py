@@ -126,9 +126,9 @@ def _show_table(table: TableDiff, diff: VersionDiff) -> None:
     key = ", ".join(table.key.columns)
     click.echo(f"Key: {printable(key)} ({table.key.why})." if key else "There is no key: rows are known as wholes.")
     schema = table.schema
-    for what, names in (("added", schema.added), ("removed", schema.removed)):
+    for change, names in (("added", schema.added), ("removed", schema.removed)):
         if names:
-            click.secho(f"Columns {what}: {printable(', '.join(names))}", fg=_COLOURS[what])
+            click.secho(f"Columns {change}: {printable(', '.join(names))}", fg=_COLOURS[change])
     for old, new in schema.renamed:
         click.secho(f"Column renamed, by its values: {printable(old)} → {printable(new)}", fg="yellow")
     if schema.reordered:
@@ -143,9 +143,9 @@ def _show_table(table: TableDiff, diff: VersionDiff) -> None:
     ]
     if cells:
         show_table((_short(key) or "row", "row no.", "column", "old", "new"), cells, empty="")
-    for what, rows, columns in (("added", table.added, table.columns), ("removed", table.removed, table.old_columns)):
+    for change, rows, columns in (("added", table.added, table.columns), ("removed", table.removed, table.old_columns)):
         if rows:
-            click.secho(f"Rows {what}: {getattr(diff.tally, what):,}", fg=_COLOURS[what])
+            click.secho(f"Rows {change}: {getattr(diff.tally, change):,}", fg=_COLOURS[change])
             shown = [(row.number, *map(_short, row.cells[:COLUMNS])) for row in rows]
             show_table(("no.", *map(_short, columns[:COLUMNS])), shown, empty="")
             _say_more_columns(len(columns))

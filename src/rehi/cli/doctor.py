@@ -69,7 +69,7 @@ def command(ctx: click.Context, deep: bool, mending: bool, as_json: bool) -> int
 
 
 def _mend(ctx: click.Context, *, as_json: bool) -> int:
-    """Mend, and say what was done and what is lost; 1 if something is."""
+    """Mend, print what was done and what is lost, and return the exit code: 1 if something is lost."""
     from rehi.operations.health import mend
 
     with open_house(ctx) as house:
@@ -151,13 +151,13 @@ def _files() -> Check:
     return Check("open files", ok, f"up to {limit}", "" if ok else f"allow {ENOUGH_FILES}: ulimit -n {ENOUGH_FILES}")
 
 
-def _engine(what: str, look: Callable[[], str], cure: str) -> Check:
+def _engine(name: str, look: Callable[[], str], cure: str) -> Check:
     try:
-        return Check(what, True, look())
+        return Check(name, True, look())
     except RehiError as error:
-        return Check(what, False, str(error), cure)
+        return Check(name, False, str(error), cure)
     except ImportError as error:
-        return Check(what, False, f"{error.name} is not installed", cure)
+        return Check(name, False, f"{error.name} is not installed", cure)
 
 
 def _libcurl() -> str:

@@ -73,7 +73,7 @@ def command(
             house, ExportKind(kind), dest, where, force=force, file_bytes=file_size * _MEGABYTE, watch=watch
         )
     if as_json:
-        show_json({"path": str(dest), **_said(exported)})
+        show_json({"path": str(dest), **_to_row(exported)})
     else:
         _show(exported, dest)
     return 1 if exported.unreadable else 0
@@ -88,7 +88,7 @@ def _query(given: str) -> str:
         raise QueryError(f"the query file {given[1:]} can't be read: {error}") from error
 
 
-def _said(exported: Exported) -> dict[str, object]:
+def _to_row(exported: Exported) -> dict[str, object]:
     return {
         "captures": exported.captures,
         "counts": dict(exported.counts),

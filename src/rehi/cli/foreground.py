@@ -45,7 +45,7 @@ def count_waiting(house: House) -> int:
 
 @contextmanager
 def opened_harvest(house: House, *, stop: threading.Event, quiet: bool) -> Iterator[Harvest]:
-    """Have a harvest; engines that are away are waited for as long as work.patience says, and Ctrl-C ends that."""
+    """Open a harvest; engines that are away are waited for as long as work.patience says, and Ctrl-C ends that."""
     from rehi.app import utc_now
     from rehi.pipeline import Progress
     from rehi.pipeline.beginning import begin

@@ -45,7 +45,7 @@ def command(ctx: click.Context, graph_anew: bool, as_json: bool) -> int:
             }
         )
     else:
-        rows = [(what, n) for what, n in sorted(progress.counts.items()) if n]
+        rows = [(name, n) for name, n in sorted(progress.counts.items()) if n]
         show_table(("what", "number"), rows, empty="Nothing was due. Add a source with: rehi add FILE")
         if rests and not progress.counts["visited"]:
             click.echo(rests)

@@ -41,7 +41,7 @@ def command(ctx: click.Context, /, name: str | None, like: str, limit: int, as_j
       rehi host www.example.ee --visit-again
       rehi host https://www.example.ee --delay 10 --hours "20:00-06:00"
     """
-    wanted = {what: value for what, value in orders.items() if what != "why" and value is not None}
+    wanted = {option: value for option, value in orders.items() if option != "why" and value is not None}
     if orders["why"] and orders["left_alone"] is None:
         raise click.UsageError("--why goes with --leave-alone or --visit-again")
     if name is None and wanted:

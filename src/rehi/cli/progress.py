@@ -57,7 +57,7 @@ def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
         def show(update: Update) -> None:
             visited = update.counts.get("visited", 0)
             shown = ("first", "changed", "unchanged", "gone", "problems")
-            text = ", ".join(f"{update.counts.get(what, 0)} {what}" for what in shown)
+            text = ", ".join(f"{update.counts.get(name, 0)} {name}" for name in shown)
             draw(visited, max(update.due, visited), text)
 
         yield show
@@ -65,7 +65,7 @@ def update_bar(*, quiet: bool) -> Iterator[Callable[[Update], None]]:
 
 @contextmanager
 def _visits_bar(label: str, *, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """Show a bar that is told how many are visited, of how many, and what came of it."""
+    """Show a bar, and give the function that moves it: visits done, visits in all, and a text beside them."""
     console = Console(stderr=True)
     columns = (
         TextColumn(label, markup=False),

@@ -79,7 +79,7 @@ def command(
         rows = [
             (str(row.id), row.name, kind_in_words(row), _state(row), row.policy or default, priority_of(row), keep_of(row),
              row.follow or "none",
-             *(int(row.counts.get(what, 0)) for what in COUNTS))
+             *(int(row.counts.get(name, 0)) for name in COUNTS))
             for row in shown
         ]  # fmt: skip
         columns = ("no.", "name", "kind", "state", "policy", "priority", "keeps", "follows", *COUNTS)

@@ -40,8 +40,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
         for source in sources:
             click.echo(f"{source.name} ({kind_in_words(source)}, {source.state})")
             numbers = [
-                (what, f"{n:,.1f}" if what.startswith("seconds") else f"{n:,.0f}")
-                for what, n in sorted(source.counts.items())
+                (name, f"{n:,.1f}" if name.startswith("seconds") else f"{n:,.0f}")
+                for name, n in sorted(source.counts.items())
             ]
             show_table(("what", "number"), numbers, empty="")
 

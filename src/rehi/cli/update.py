@@ -95,7 +95,7 @@ def _newest(house: House) -> Sequence[Update]:
 
 
 def _look_on(house: House, part: dict[str, Any], stop: Event, *, quiet: bool) -> Update:
-    """Have the rehi that works in this folder do it, and show how it goes."""
+    """Have the rehi that works in this folder make the update, and show its progress."""
     from time import monotonic
 
     from rehi.operations.updates import order_update
@@ -168,7 +168,7 @@ def _show(rows: list[Update]) -> None:
     now = utc_now()
     table = [
         (row.started_at, _took(row, now), row.kind, row.state, row.due,
-         *(row.counts.get(what, 0) for what in COUNTS), row.workers, _stages(row))
+         *(row.counts.get(name, 0) for name in COUNTS), row.workers, _stages(row))
         for row in rows
     ]  # fmt: skip
     columns = ("started (UTC)", "took", "kind", "state", "due", *COUNTS, "workers", "seconds by stage")

@@ -65,13 +65,13 @@ def check_key(column_names: Sequence[str], old: Table, new: Table, old_names: di
             raise ComparisonError(
                 f"the column {name!r} is in the newer version only; name one that both have as the key"
             )
-    for table, names, which in ((old, [old_names[name] for name in wanted], "older"), (new, wanted, "newer")):
+    for table, names, age in ((old, [old_names[name] for name in wanted], "older"), (new, wanted, "newer")):
         cells = cells_at(table.rows, [table.columns.index(name) for name in names])
         if len(set(cells)) < len(cells):
             (twice, _), *_ = Counter(cells).most_common(1)
             repeated = twice if isinstance(twice, str) else ", ".join(map(str, cast("Row", twice)))
             raise ComparisonError(
-                f"{','.join(wanted)} is no key: in the {which} version more than one row has "
+                f"{','.join(wanted)} is no key: in the {age} version more than one row has "
                 f"{repeated[:100]!r}; name further columns, as in --key {wanted[0]},…"
             )
     return Key(columns=wanted, why="given")

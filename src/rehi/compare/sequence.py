@@ -127,9 +127,9 @@ def _pair_by_occurrence(old: list[int], new: list[int]) -> list[tuple[int, int]]
     turns: Counter[int] = Counter()
     pairs = []
     for at, item in enumerate(new):
-        here = places.get(item, ())
-        if turns[item] < len(here):
-            pairs.append((here[turns[item]], at))
+        old_places = places.get(item, ())
+        if turns[item] < len(old_places):
+            pairs.append((old_places[turns[item]], at))
             turns[item] += 1
     return pairs
 

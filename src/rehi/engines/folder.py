@@ -45,10 +45,10 @@ class FolderShelf:
         """Do nothing: files stay where they are written."""
 
     def reach(self) -> None:
-        """Nothing to do: a folder is always there."""
+        """Do nothing: a folder is always there."""
 
     def is_sealed(self, file: str) -> bool:
-        """Never: a file in a folder is sealed by the index beside it."""
+        """Return False: a file in a folder is sealed by the index beside it."""
         return False
 
     def check(self) -> str:

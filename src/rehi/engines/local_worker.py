@@ -72,10 +72,10 @@ def _pack(error: BaseException) -> bytes:
     return packed
 
 
-def _limit(which: int, value: int) -> None:
-    hard = resource.getrlimit(which)[1]
+def _limit(limit: int, value: int) -> None:
+    hard = resource.getrlimit(limit)[1]
     allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(which, (allowed, allowed))
+    resource.setrlimit(limit, (allowed, allowed))
 
 
 def _release_memory() -> None:

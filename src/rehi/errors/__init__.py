@@ -14,14 +14,14 @@
     │   │       │   └── ArchiveRefuses   it answers, but won't: an error at the start, and no document's fault later
     │   │       ├── GraphAway
     │   │       └── ReadersAway          there are no processes to read documents in
-    │   ├── DiskFull                     nothing more can be kept
+    │   ├── DiskFull                     the disk is full, so that nothing more can be kept
     │   ├── NotFound                     there is nothing under this name
     │   ├── LiesElsewhere                another worker has it, and only it can show it
-    │   ├── BodyDropped                  the bytes of a version were dropped by a rule
+    │   ├── BodyPruned                   the bytes of a version were dropped by a rule
     │   ├── ComparisonError              versions can't be compared in the way that was asked for
     │   ├── BackupDamaged                a backup is not as it was written
     │   ├── BackupBusy                   somebody else writes or prunes these backups
-    │   ├── Busy                         too much of the same is under way
+    │   ├── Busy                         too many requests of the same kind are under way
     │   └── QueryError                   a query is wrong or took too much
     │       ├── QueryTimeout
     │       └── QueryTooLarge
@@ -91,7 +91,7 @@ from rehi.errors.user import (
     ArchiveRefuses,
     BackupBusy,
     BackupDamaged,
-    BodyDropped,
+    BodyPruned,
     Busy,
     CatalogueAway,
     ComparisonError,
@@ -143,7 +143,7 @@ __all__ = [
     "BadAnswer",
     "BadEncoding",
     "BadStatus",
-    "BodyDropped",
+    "BodyPruned",
     "Busy",
     "CatalogueAway",
     "ComparisonError",

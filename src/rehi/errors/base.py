@@ -25,9 +25,9 @@ class RehiError(Exception):
     """Everything rehi raises on purpose."""
 
     disposition: ClassVar[Disposition] = Disposition.STOP
-    code: ClassVar[str] = "rehi-error"
+    code: ClassVar[str] = "rehi-error"  # made of the name of the class, unless the class has one of its own
     advice: ClassVar[str] = ""  # what a person can do about it
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.code = _code_of(cls.__name__)
+        cls.code = cls.__dict__.get("code") or _code_of(cls.__name__)

@@ -75,7 +75,7 @@ class ReadersAway(EngineAway):
 
 
 class DiskFull(UserError):
-    """Nothing more can be kept."""
+    """The disk is full, so that nothing more can be kept."""
 
 
 class NotFound(UserError):
@@ -83,11 +83,13 @@ class NotFound(UserError):
 
 
 class LiesElsewhere(UserError):
-    """Another worker has it, and only that one can show it."""
+    """Only another worker has what was asked for, and only that one can show it."""
 
 
-class BodyDropped(UserError):
+class BodyPruned(UserError):
     """The bytes of a version were dropped by a rule; what is known of it stays."""
+
+    code = "body-dropped"  # as clients know it
 
 
 class BackupDamaged(UserError):
@@ -103,7 +105,7 @@ class ComparisonError(UserError):
 
 
 class Busy(UserError):
-    """Too much of the same is under way."""
+    """Too many requests of the same kind are under way."""
 
     advice = "Ask again in a moment."
 

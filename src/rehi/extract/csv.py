@@ -1,4 +1,4 @@
-"""CSV: rows of cells, whatever stands between them."""
+"""CSV: tables in delimited text, whatever the delimiter."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read(body: Body) -> Document:
 
 
 class _OpenQuote(Exception):
-    """A cell swallows the rest of the file."""
+    """A quote is never closed, so that one cell swallows the rest of the file."""
 
 
 def find_delimiter(text: str) -> str:

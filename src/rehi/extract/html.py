@@ -33,7 +33,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BLOCKS = "p, div, ul, ol, table, h1, h2, h3, h4, section, article"
 _FRAME = frozenset({"nav", "header", "footer", "aside", "form", "menu"})
 _MAIN = frozenset({"article", "main"})
-_TOLD = {
+_METADATA = {
     "og:title": "title",
     "author": "author", "article:author": "author", "dc.creator": "author", "dcterms.creator": "author",
     "description": "description", "og:description": "description", "dc.description": "description",
@@ -107,8 +107,8 @@ def read(body: Body) -> Document:
         return _read_flat(decoded, body)
     tree = HTMLTree.parse(decoded.text)
     nodes = _survey(tree)
-    told = dict(_told(nodes["meta"]))
-    title = tree.title or told.pop("title", "") or _first_heading(tree)
+    metadata = dict(_read_meta(nodes["meta"]))
+    title = tree.title or metadata.pop("title", "") or _first_heading(tree)
     return Document(
         media_type=body.media_type,
         text=_text(tree, nodes, len(decoded.text)),
@@ -117,7 +117,7 @@ def read(body: Body) -> Document:
         language=_language(tree),
         links=written_links(link.getattr("href") or "" for link in nodes["a"][: MAX_LINKS * 10]),
         base=_base(nodes["base"]),
-        metadata=tuple((key, value) for key, value in told.items() if key != "title"),
+        metadata=tuple((key, value) for key, value in metadata.items() if key != "title"),
     )
 
 
@@ -249,12 +249,12 @@ def _is_content(items: Any) -> bool:
     return linked * 2 <= len(items.text.strip())
 
 
-def _told(elements: Sequence[Any]) -> Iterator[tuple[str, str]]:
+def _read_meta(elements: Sequence[Any]) -> Iterator[tuple[str, str]]:
     """Yield what the meta elements say, by kind, the first of each kind."""
     seen = set()
     for meta in islice(elements, _MAX_NODES):
         name = (meta.getattr("name") or meta.getattr("property") or "").strip().lower()
-        key = _TOLD.get(name)
+        key = _METADATA.get(name)
         if key is None or key in seen:
             continue
         if value := one_line(meta.getattr("content") or "", 1000):

@@ -84,16 +84,16 @@ def _strings(value: Any, limit: int) -> Iterator[tuple[str, str]]:
     stack: list[tuple[str, Any]] = [("", value)]
     total = 0
     while stack and total < limit:
-        key, here = stack.pop()
-        if isinstance(here, str):
-            text = here.strip()
+        key, item = stack.pop()
+        if isinstance(item, str):
+            text = item.strip()
             if text and not _BLOB.fullmatch(text):
                 total += len(text) + len(key) + 4
                 yield key, text
-        elif isinstance(here, dict):
-            stack.extend((str(name), inner) for name, inner in reversed(here.items()))
-        elif isinstance(here, list):
-            stack.extend((key, inner) for inner in reversed(here))
+        elif isinstance(item, dict):
+            stack.extend((str(name), inner) for name, inner in reversed(item.items()))
+        elif isinstance(item, list):
+            stack.extend((key, inner) for inner in reversed(item))
 
 
 def _block(key: str, text: str) -> str:

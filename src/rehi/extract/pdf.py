@@ -18,7 +18,7 @@ MAX_PAGES = 2_000
 _MADE_FROM = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ", re.IGNORECASE)
 _NO_TITLE = {"untitled", "(anonymous)", "title"}
 _BROKEN_HYPHEN = re.compile("[\x02\ufffe]")  # PDFium's sign for a hyphen that a line break made; it eats the break
-_TOLD = {"Author": "author", "Subject": "description", "Keywords": "keywords", "CreationDate": "date"}
+_METADATA = {"Author": "author", "Subject": "description", "Keywords": "keywords", "CreationDate": "date"}
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 
 
@@ -32,19 +32,19 @@ def read(body: Body) -> Document:
         reason = "it is encrypted" if "assword" in str(error) else f"not a whole PDF ({error})"
         raise Unreadable(reason) from error
     try:
-        told = document.get_metadata_dict(skip_empty=True)
+        metadata = document.get_metadata_dict(skip_empty=True)
         text, parts = _join(_pages(document), body.max_text)
     except pypdfium2.PdfiumError as error:
         raise Unreadable(f"its pages can't be read ({error})") from error
     finally:
         document.close()
-    title = _MADE_FROM.sub("", one_line(repair(told.get("Title", ""))))
+    title = _MADE_FROM.sub("", one_line(repair(metadata.get("Title", ""))))
     title = "" if title.lower() in _NO_TITLE else title
     return Document(
         media_type=body.media_type,
         text=text,
         title=title or one_line(body.file_name),
-        metadata=tuple((_TOLD[key], _value(told[key])) for key in _TOLD if _value(told.get(key, ""))),
+        metadata=tuple((_METADATA[key], _value(metadata[key])) for key in _METADATA if _value(metadata.get(key, ""))),
         parts=parts,
     )
 

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from rehi.errors import BadEncoding, FetchError, Truncated
+from rehi.model.media_type import GZIP_MAGIC
 from rehi.zstd import zstd_module
 
 PIECE = 65_536  # bytes that leave a decoder at once, so that a bomb meets the size cap before it meets the memory
@@ -33,7 +34,7 @@ class Decoder(Protocol):
 
 
 class _Inflate:
-    """gzip with any number of members, and deflate with or without its zlib wrapping."""
+    """Decodes gzip with any number of members, and deflate with or without its zlib wrapping."""
 
     def __init__(self, *, gzip: bool) -> None:
         self._gzip = gzip
@@ -70,7 +71,7 @@ class _Inflate:
 
     def _open(self, data: bytes) -> Any:
         if self._gzip:
-            if self._members and data[:2] != b"\x1f\x8b":
+            if self._members and data[:2] != GZIP_MAGIC:
                 self._over = True
                 return None
             return zlib.decompressobj(31)
@@ -96,7 +97,7 @@ class _Inflate:
 
 
 class _Brotli:
-    """Brotli."""
+    """Decodes Brotli."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -123,7 +124,7 @@ class _Brotli:
 
 
 class _Zstd:
-    """zstd with any number of frames."""
+    """Decodes zstd with any number of frames."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

@@ -80,7 +80,7 @@ class IncomingBody:
         self.size = 0
         self.cut = False  # the rest is not wanted
         self._decoders = decoders_for(content_encoding) if content_encoding else ()
-        self._came = 0  # bytes before they were decoded
+        self._received = 0  # bytes before they were decoded
         self._max_bytes = max_bytes
         self._cut_at = cut_at
         # With several codings nobody knows after which of them a sum was made.
@@ -97,8 +97,8 @@ class IncomingBody:
         if self._checksums is not None:
             self._checksums.add_wire(data)
         if self._decoders:
-            self._came += len(data)
-            if self._came > self._max_bytes:  # padding behind a compressed body would never show in its size
+            self._received += len(data)
+            if self._received > self._max_bytes:  # padding behind a compressed body would never show in its size
                 raise self._too_large()
             self._pass(data, self._decoders)
         else:
@@ -115,7 +115,7 @@ class IncomingBody:
         return self._file, self.size, Digest(f"sha256:{self._hash.hexdigest()}")
 
     def close(self) -> None:
-        """Let go of the bytes."""
+        """Close the body and drop its bytes."""
         self._file.close()
 
     def _pass(self, data: bytes, decoders: tuple[Decoder, ...]) -> None:

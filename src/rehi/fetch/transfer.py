@@ -105,7 +105,7 @@ class Transfer:
             raise
 
     def drop(self) -> None:
-        """Close a body that nobody will get."""
+        """Close the body of an answer that nobody takes."""
         if self._body is not None:
             self._body.close()
             self._body = None

@@ -66,7 +66,7 @@ def plan_adaptive(
     longest: float,
     share: float,
 ) -> tuple[float, bytes, bytes]:
-    """Seconds until the next visit, and what is known from now on of the page and of its host."""
+    """Return the seconds until the next visit, and what is known from now on of the page and of its host."""
     page, host = read_page(history), read_host(host_history)
     if page is None or changed is None:
         believed = believe(last_modified, at=at, since=None, changed=None)

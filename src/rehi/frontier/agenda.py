@@ -189,7 +189,7 @@ class Agenda:
         return host if host is not None and host.lease.token == lease.token else None
 
     def _enqueue(self, host: _HeldHost, at: datetime) -> None:
-        """Queue the host for then, as often as it may have further requests under way; those before any page one by one."""
+        """Queue the host for that time, once for each request that it may have under way; before any page, once."""
         most = 1 if host.before_pages else min(host.politeness.connections, len(host.tasks) + host.under_way)
         while host.queued + host.under_way < most:
             host.queued += 1

@@ -45,7 +45,7 @@ class Budget:
     _look_at: datetime | None = None
 
     def look(self, now: datetime) -> None:
-        """See what is left, if there is a limit and it is time."""
+        """Update the price and the visits that are left from the day's visits; at most once a minute."""
         if self._look_at is None or now >= self._look_at:
             load = self.frontier.load(now=now)
             self.price = adjust_price(

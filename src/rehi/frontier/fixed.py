@@ -1,4 +1,4 @@
-"""Fixed times, as cron expressions say them."""
+"""Fixed times for visits, as cron expressions."""
 
 from __future__ import annotations
 

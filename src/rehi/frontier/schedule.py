@@ -19,7 +19,7 @@ _CHEAPEST, _DEAREST = 1e-6, 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """What one visit that did not fail tells."""
+    """What a successful visit tells the schedule: when it was, whether the page had changed, and what was promised."""
 
     url: str
     at: datetime

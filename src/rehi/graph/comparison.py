@@ -1,4 +1,4 @@
-"""A comparison: what a graph says where some changes were made, all of it from one moment."""
+"""A comparison: reads what the graph says, at one moment, wherever some changes would write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JSON = "application/sparql-results+json"
 def read_statements(
     graph: Graph, base: str, changes: Sequence[GraphChange], *, limits: QueryLimits
 ) -> tuple[GraphMark | None, Mapping[GraphChange, Set[Triple]]]:
-    """Return what the published graph says where changes were made, and the mark that it bore then."""
+    """Return what the published graph says where changes would write, and the mark that it bore then."""
     mark = mark_graph(base)
     whole = [mark, *(change.graph for change in changes if isinstance(change, ReplaceGraph))]
     pairs = [(change.graph, change.subject) for change in changes if not isinstance(change, ReplaceGraph)]

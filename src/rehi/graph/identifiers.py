@@ -65,6 +65,6 @@ def version_iri(base: str, resource_id: int, number: int) -> NamedNode:
 
 
 def mint(base: str, *segments: str) -> NamedNode:
-    """Return the IRI of these segments under the public base."""
+    """Return an identifier of our own: the public base, followed by these segments of a path."""
     path = "/".join(_FORBIDDEN.sub(_encode, segment) for segment in segments)
     return NamedNode(f"{base.rstrip('/')}/{path}")

@@ -32,7 +32,7 @@ def describe_mark(base: str, mark: GraphMark) -> ReplaceGraph:
 
 
 def compare_marks(record: GraphRecord, mark: GraphMark | None, *, size: int, shared: bool) -> GraphCondition:
-    """Return what the graph with this mark and so many statements is to the catalogue.
+    """Return in which condition a graph with this mark and size is, by what the catalogue knows of it.
 
     Each batch is written to the graph first, so that the graph may be one batch ahead, and never behind. Where several
     workers write to one graph, only its generation tells something.

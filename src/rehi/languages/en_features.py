@@ -92,8 +92,8 @@ def features(words: Sequence[str]) -> list[list[str]]:
     for at, word in enumerate(words):
         row = ["b", *_own(word)]
         for offset in (-2, -1, 1, 2):
-            there = at + offset
-            row += _as_neighbour(words[there], offset) if 0 <= there < size else (f"{offset}none",)
+            place = at + offset
+            row += _as_neighbour(words[place], offset) if 0 <= place < size else (f"{offset}none",)
         if word[:1].isupper():
             row += _run_features(words, at)
             row += [f"{'first' if at == 0 else 'inner'}"]

@@ -192,9 +192,9 @@ def _features(row: Sequence[_TextWord], at: int) -> list[str]:
     word_features += [f"gaz[0]={label}" for label in token.gazetteer]
     size = len(row)
     for index, offset in enumerate(_OFFSETS):
-        there = at + offset
-        if 0 <= there < size:
-            neighbour = row[there]
+        place = at + offset
+        if 0 <= place < size:
+            neighbour = row[place]
             word_features += neighbour.word.to_neighbours[index]
             if neighbour.first:
                 word_features.append(f"fsnt[{offset}]=y")

@@ -25,7 +25,7 @@ class CapturedVisit:
 
     @property
     def key(self) -> tuple[str, datetime]:
-        """What makes it the same visit as another."""
+        """The URL and the moment, by which two records are of the same visit."""
         return self.url, self.at
 
     def as_visit(self) -> Visit:

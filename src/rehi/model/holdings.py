@@ -18,7 +18,7 @@ class Holding:
 
     @property
     def duplicate(self) -> int:
-        """Bytes that were not stored again."""
+        """The bytes of versions whose body was stored before, and so not again."""
         return self.logical - self.distinct
 
 
@@ -46,7 +46,7 @@ class Holdings:
 
     @property
     def duplicate(self) -> int:
-        """Bytes that were not stored again."""
+        """The bytes of versions whose body was stored before, and so not again."""
         return self.logical - self.distinct
 
 
@@ -73,12 +73,12 @@ class Sample:
     @property
     def summary(self) -> str:
         """How bodies are stored, in a sentence."""
-        which = (
+        bodies = (
             f"All {self.of:,} bodies"
             if self.looked_at == self.of
             else f"{self.looked_at:,} of {self.of:,} bodies, chosen by lot"
         )
-        sentence = f"{which}: {self.whole:,} are stored whole, {self.deltas:,} as deltas"
+        sentence = f"{bodies}: {self.whole:,} are stored whole, {self.deltas:,} as deltas"
         if self.deltas:
             sentence += (
                 f" ({self.delta_bytes:,} bytes in {self.delta_stored:,}, some {self.delta_saved:,} fewer than whole)"

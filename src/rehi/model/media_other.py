@@ -25,7 +25,7 @@ from rehi.model.media_row import (
     row,
     start,
 )
-from rehi.model.media_type import MediaType
+from rehi.model.media_type import GZIP_MAGIC, WARC_MAGIC, ZSTD_MAGIC, MediaType
 
 # fmt: off
 OTHER_TYPES: tuple[MediaType, ...] = (
@@ -141,12 +141,12 @@ OTHER_TYPES: tuple[MediaType, ...] = (
         formats="GTFS", magic=start(b"PK\3\4", b"PK\5\6"), general=True),
     row("application/gzip", "Gzip", ARCHIVE, BINARY, "gz tgz",
         "application/x-gzip application/x-gunzip application/x-tgz application/x-gtar-compressed",
-        magic=start(b"\x1f\x8b"), compressed=True),
+        magic=start(GZIP_MAGIC), compressed=True),
     row("application/x-bzip2", "Bzip2", ARCHIVE, BINARY, "bz2 tbz tbz2 bz", "application/bzip2 application/x-bzip",
         magic=start(b"BZh", weak=True), compressed=True),
     row("application/x-xz", "XZ", ARCHIVE, BINARY, "xz txz", "application/xz", magic=start(b"\xfd7zXZ\0"),
         compressed=True),
-    row("application/zstd", "Zstandard", ARCHIVE, BINARY, "zst", "application/x-zstd", magic=start(b"\x28\xb5\x2f\xfd"),
+    row("application/zstd", "Zstandard", ARCHIVE, BINARY, "zst", "application/x-zstd", magic=start(ZSTD_MAGIC),
         compressed=True),
     row("application/x-lzip", "Lzip", ARCHIVE, BINARY, "lz", "application/lzip", magic=start(b"LZIP", weak=True),
         compressed=True),
@@ -167,7 +167,7 @@ OTHER_TYPES: tuple[MediaType, ...] = (
     row("application/x-stuffit", "StuffIt archive", ARCHIVE, BINARY, "sit sitx", "application/x-sit", compressed=True),
     row("application/x-cpio", "CPIO archive", ARCHIVE, BINARY, "cpio", magic=start(b"070701", b"070707", weak=True)),
     row("application/warc", "WARC web archive", ARCHIVE, BINARY, "warc", "application/x-warc",
-        magic=start(b"WARC/1.", b"WARC/0.")),
+        magic=start(WARC_MAGIC + b"1.", WARC_MAGIC + b"0.")),
     row("application/x-internet-archive", "ARC web archive", ARCHIVE, BINARY, "arc"),
     row("application/wacz", "WACZ web archive", ARCHIVE, ZIP, "wacz", "application/x-wacz"),
     row("application/x-iso9660-image", "Disk image (ISO)", ARCHIVE, BINARY, "iso",

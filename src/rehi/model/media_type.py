@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+# The bytes with which files begin that several rooms look at themselves; those of all other types stand in their rows.
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MEMBER_MAGIC = GZIP_MAGIC + b"\x08"  # with the number of deflate, the only method that was ever used
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZSTD_DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"  # of the skippable frame with which a .warc.zst may begin
+WARC_MAGIC = b"WARC/"
+ARC_MAGIC = b"filedesc:"
+
 
 class MediaGroup(StrEnum):
     """What a file is for, as people sort files."""

@@ -32,12 +32,12 @@ class Rule:
 
     @property
     def keeps_all(self) -> bool:
-        """Whether nothing is ever dropped."""
+        """Whether nothing is ever pruned."""
         return not (self.last or self.periods or self.references)
 
     @property
     def spared(self) -> int:
-        """How many versions a resource may have of which none is dropped, whatever their times."""
+        """How many versions a resource may have of which none is pruned, whatever their times."""
         return 0 if self.references else max(self.last, 1)
 
     def __str__(self) -> str:

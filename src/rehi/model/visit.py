@@ -35,7 +35,7 @@ class VisitTask:
     promised: float = 0.0  # the shortest time between two changes that a source promises, in seconds; 0 if none does
     promised_type: str = ""  # the media type that a source promises
     history: bytes = b""  # of its changes, as the frontier writes it
-    dropped_by: tuple[str, ...] = ()  # the rules of its sources for what is kept, if its bytes were dropped
+    pruned_by: tuple[str, ...] = ()  # the rules of its sources for what is kept, if its bytes were pruned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,9 +146,9 @@ class _BackupRun:
     def _copy_shelf(
         self, listing: ShelfListing, shelf: ShelfEngine, known_ends: Mapping[str, int], *, with_bucket: bool
     ) -> None:
-        """Copy the files of a shelf; where another worker compacts its own in a shared bucket, what takes their place too."""
-        there = dict(shelf.files())
-        waiting = listing.choose(known_ends, there)
+        """Copy the files of a shelf, and those that replace them while another worker compacts a shared bucket."""
+        sizes = dict(shelf.files())
+        waiting = listing.choose(known_ends, sizes)
         seen: set[str] = set()
         for _ in range(_TRIES):
             gone = [file for file in waiting if (file.local or with_bucket) and not self._copy(file, shelf)]

@@ -67,9 +67,9 @@ class ShelfListing:
             appended = (file for file in appended if index_name(file) not in sizes)
         return cls(part=part, folder=folder, sizes=sizes, open=frozenset(appended))
 
-    def choose(self, known_ends: Mapping[str, int], there: Mapping[str, int]) -> list[ListedFile]:
+    def choose(self, known_ends: Mapping[str, int], sizes: Mapping[str, int]) -> list[ListedFile]:
         """Return the files that belong to a backup, by their ends as the catalogue knows them and their sizes now."""
-        begun = {name for name in there if name not in self.sizes and known_ends.get(name)}  # since the listing
+        begun = {name for name in sizes if name not in self.sizes and known_ends.get(name)}  # since the listing
         chosen = []
         for name in sorted(self.sizes.keys() | begun):
             is_open = name in self.open or name in begun
@@ -79,7 +79,7 @@ class ShelfListing:
                 ListedFile(
                     part=self.part,
                     name=name,
-                    end=min(known_ends.get(name) or whole, there.get(name, whole)) if is_open else whole,
+                    end=min(known_ends.get(name) or whole, sizes.get(name, whole)) if is_open else whole,
                     sealed=not is_open,
                     local=path if path.exists() else None,
                 )

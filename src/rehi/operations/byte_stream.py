@@ -10,7 +10,7 @@ _BATCH = 500  # lines that are sent at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteStream:
-    """Bytes on their way, and how they are to be taken."""
+    """An answer as a stream of bytes, with its media type and the name to save it under."""
 
     media_type: str
     chunks: Iterator[bytes]

@@ -1,4 +1,4 @@
-"""Compaction: the archive's files are written anew without what was dropped, while everybody reads on."""
+"""Compaction: the archive's files are written anew without what was pruned, while everybody reads on."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def compact_archive(house: House, *, on_file: Callable[[str], None] = lambda _: 
         if elsewhere:
             missing = f"{len(elsewhere)} files are not here, {elsewhere[0]} for one, and what lies in them may be needed: nothing was done."
             return Compaction(Compacted(), (missing,))
-        dropped = [body.place for body in house.catalogue.bodies(pruned_before=now if alone else now - GRACE)]
+        pruned = [body.place for body in house.catalogue.bodies(pruned_before=now if alone else now - GRACE)]
         spool = settings.data / "spool"
         spool.mkdir(parents=True, exist_ok=True)
         only_of = house.worker if settings.archive.uri else ""
-        plan = archive.plan_compaction(dropped, at_once=alone, only_of=only_of)
+        plan = archive.plan_compaction(pruned, at_once=alone, only_of=only_of)
         done = archive.compact(plan, worker=house.worker, now=now, spool=spool, on_file=on_file)
         return Compaction(done, tuple(_notes(done, alone=alone)))
 

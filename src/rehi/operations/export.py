@@ -201,7 +201,7 @@ def _title(where: CaptureFilter) -> str:
 
 
 def _describe(where: CaptureFilter) -> str:
-    """Return in words what was asked for."""
+    """Return in words which captures were asked for."""
     conditions = [
         f"source {where.source_id}" if where.source_id is not None else "",
         f"host {where.host}{' and those below it' if where.domain else ''}" if where.host else "",

@@ -25,5 +25,5 @@ class Pattern:
             raise SettingsError(f"the pattern {text!r} can't be used: {reason}") from error
 
     def matches(self, text: str) -> bool:
-        """Return whether the whole text is as the pattern says."""
+        """Return whether the pattern matches the whole text."""
         return self._pattern.fullmatch(text) is not None

@@ -16,7 +16,7 @@ from rehi.model.document import Reading, Term
 from rehi.model.version import Version
 from rehi.operations.moments import parse_moment
 from rehi.operations.parameters import DIGITS, LARGEST_ID, Moment, Url
-from rehi.operations.retention import explain_dropped
+from rehi.operations.retention import explain_pruned
 from rehi.operations.versions import find_version
 
 VersionNumber = Annotated[
@@ -52,9 +52,9 @@ def choose_version(house: House, url: str, number: int | None, at: str) -> Versi
 
 
 def read_version(house: House, version: Version) -> Reading:
-    """Return what is read from a version; BodyDropped if a rule has dropped its bytes."""
+    """Return what is read from a version; BodyPruned if a rule let its bytes go."""
     if version.dropped:
-        raise explain_dropped(house, version.digest, what=f"version {version.number}")
+        raise explain_pruned(house, version.digest, version=f"version {version.number}")
     if not _turns.acquire(blocking=False):
         raise Busy("many texts are being read; ask again in a moment")
     try:

@@ -20,7 +20,7 @@ BATCH = 500  # visits in a transaction
 
 @dataclass(slots=True)
 class Reindexed:
-    """What the files told."""
+    """The result of a reindex: what was read from the files."""
 
     files: int = 0
     records: int = 0
@@ -62,7 +62,7 @@ def reindex(house: House, *, on_progress: Callable[[int], None] = lambda _: None
 
 
 class _Run:
-    """One way through the files."""
+    """One reindex, from the first file to the last."""
 
     def __init__(self, house: House) -> None:
         self.done = Reindexed()
@@ -106,13 +106,13 @@ class _Run:
 
     def _enter(self) -> None:
         batch, self._batch = self._batch, []
-        here = {item.digest for item in batch if not item.revisit}
-        known = here.union(self._catalogue.find_bodies(item.digest for item in batch))
+        new = {item.digest for item in batch if not item.revisit}
+        known = new.union(self._catalogue.find_bodies(item.digest for item in batch))
         self._later += [item for item in batch if item.digest not in known]
         self._record([item for item in batch if item.digest in known])
 
     def _record(self, kept: Sequence[KeptVisit]) -> None:
-        """Enter visits; what was taken in from elsewhere is not due for that."""
+        """Record visits; those of crawls made elsewhere don't make their pages due."""
         visited = [
             replace(seen, next_at=None) if seen.record is not None and "-import-" in seen.record.file else seen
             for seen in self._judge.remember(kept)

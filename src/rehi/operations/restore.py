@@ -52,11 +52,11 @@ def restore_house(
     """Restore all of a backup as the data folder; SettingsError if there is one that is not empty, unless ``force`` moves it aside."""
     data = settings.data.resolve()
     staging, aside = data.with_name(f"{data.name}.restoring"), data.with_name(f"{data.name}-{utc_now():%Y%m%d%H%M%S}")
-    there = data.is_dir() and any(data.iterdir())
-    if there and not force:
+    occupied = data.is_dir() and any(data.iterdir())
+    if occupied and not force:
         raise SettingsError(f"{data} is not empty: name another folder with --to, or use --force, which moves it aside")
     with ExitStack() as stack:
-        if there:
+        if occupied:
             stack.enter_context(_alone(data))
         staging.mkdir(parents=True, exist_ok=True)
         stack.enter_context(lock_folder(staging))
@@ -64,13 +64,13 @@ def restore_house(
             settings.model_copy(update={"data": staging}), repository, backup, staging / "aside", on_progress
         )
         run.restore(ALL)
-        if there:
+        if occupied:
             data.rename(aside)
         elif data.is_dir():
             data.rmdir()
         (staging / "lock").unlink()
         staging.rename(data)
-    return run.result(data, ALL, aside if there else None)
+    return run.result(data, ALL, aside if occupied else None)
 
 
 def restore_parts(

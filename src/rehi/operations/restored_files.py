@@ -15,7 +15,7 @@ from rehi.engines.folder import sync_folder, translate_os_error
 
 @dataclass(slots=True)
 class FileCounts:
-    """What became of the files."""
+    """How many files were written, were there already, or were set aside."""
 
     written: int = 0
     kept: int = 0  # that were there as they should be

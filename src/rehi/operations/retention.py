@@ -18,7 +18,7 @@ from pydantic import Field
 from rehi import __version__
 from rehi.app import House, lock_folder
 from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
-from rehi.errors import BodyDropped
+from rehi.errors import BodyPruned
 from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune, widest_rule
 from rehi.model.source import Source
 from rehi.model.version import Digest
@@ -31,7 +31,7 @@ AT_ONCE = 100  # bodies that several resources have
 
 @dataclass(slots=True)
 class PruneShare:
-    """What goes of one source."""
+    """What is pruned of one source."""
 
     source_id: int
     name: str
@@ -43,26 +43,26 @@ class PruneShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prune:
-    """What goes, or went, by source."""
+    """What is pruned, or would be, by source."""
 
     shares: tuple[PruneShare, ...]
     dry_run: bool
     unfinished: int = 0  # lists of an earlier prune that was broken off, which are gone through first
-    finished: int = 0  # bodies that it dropped then
+    finished: int = 0  # bodies that were pruned then
 
     @property
     def versions(self) -> int:
-        """Of all sources."""
+        """The versions of all sources whose bytes are pruned."""
         return sum(share.versions for share in self.shares)
 
     @property
     def bodies(self) -> int:
-        """Of all sources."""
+        """The bodies of all sources that are pruned."""
         return sum(share.bodies for share in self.shares)
 
     @property
     def size(self) -> int:
-        """Of all sources."""
+        """The bytes of these bodies."""
         return sum(share.size for share in self.shares)
 
 
@@ -122,7 +122,7 @@ def prune(house: House, *, source_id: int | None = None, on_progress: Callable[[
 
 
 def finish_prune(house: House, *, on_progress: Callable[[int], None] = lambda _: None) -> int:
-    """Mark what the tombstones say and the catalogue has not heard of yet; how many bodies that were."""
+    """Mark bodies as pruned that tombstones name and the catalogue does not know of yet; return how many."""
     done = 0
     shelf, catalogue = house.archive.shelf, house.catalogue
     for file, size, start in _unfinished(house):
@@ -142,17 +142,17 @@ def _unfinished(house: House) -> Iterator[tuple[str, int, int]]:
 
 
 def apply_tombstone(house: House, tombstone: WholeRecord) -> int:
-    """Drop what a tombstone says from a catalogue that was made anew; how many bodies that were."""
+    """Mark the bodies of a tombstone as pruned in a catalogue that was made anew; return how many."""
     stone = read_tombstone(tombstone)
     return len(house.catalogue.mark_pruned(stone.bodies, at=stone.at, record=tombstone.ref, worker=house.worker))
 
 
-def explain_dropped(house: House, digest: Digest | None, *, what: str) -> BodyDropped:
+def explain_pruned(house: House, digest: Digest | None, *, version: str) -> BodyPruned:
     """Return the error that says why bytes are kept no more."""
     body = None if digest is None else house.catalogue.find_bodies([digest]).get(digest)
     pruned = None if body is None else body.pruned
     how = f"on {pruned.at:%Y-%m-%d} by the rule {pruned.rule!r}" if pruned is not None else "by a rule for this source"
-    return BodyDropped(f"the bytes of {what} were dropped {how}; its digest, times and text are still known")
+    return BodyPruned(f"the bytes of {version} were dropped {how}; its digest, times and text are still known")
 
 
 def _shares(house: House, source_id: int | None) -> dict[int, PruneShare]:
@@ -185,7 +185,7 @@ def _prunable(catalogue: Catalogue, shares: Mapping[int, PruneShare]) -> Iterato
 
 @dataclass(slots=True)
 class _PrunableBody:
-    """Bytes that may go."""
+    """A body that may be pruned, and how many versions of each source go with it."""
 
     blob_id: int
     source_id: int  # of the first resource that has them

@@ -7,7 +7,7 @@ its place on the page ``/docs`` and in ``docs/api.md`` follow from these.
 from __future__ import annotations
 
 from rehi.errors import (
-    BodyDropped,
+    BodyPruned,
     Busy,
     ComparisonError,
     NotFound,
@@ -26,7 +26,7 @@ SPARQL_ANSWERS = (
     "application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values",
     "text/turtle", "application/n-triples", HTML,
 )  # fmt: skip
-_LOST: tuple[type[RehiError], ...] = (NotFound, BodyDropped, RecordMissing)
+_LOST: tuple[type[RehiError], ...] = (NotFound, BodyPruned, RecordMissing)
 _ASKED: tuple[type[RehiError], ...] = (QueryError, QueryTimeout)
 
 GROUPS: dict[str, tuple[Operation, ...]] = {

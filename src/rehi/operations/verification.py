@@ -45,7 +45,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Verified:
-    """What was looked at, and what is wrong."""
+    """The result of a verification: how much was read, and what is wrong."""
 
     files: int = 0
     records: int = 0
@@ -110,8 +110,8 @@ def archive_files(house: House) -> list[KnownFile]:
 def files_here(house: House) -> list[KnownFile]:
     """Return the files of the archive that must be here: all of a bucket, but in a folder only this worker's own."""
     shared = bool(house.settings.archive.uri)
-    here = (file for file in archive_files(house) if shared or file.owner in ("", house.worker))
-    return [file for file in here if file.known_end]  # one that was lost for good has no end any more
+    files = (file for file in archive_files(house) if shared or file.owner in ("", house.worker))
+    return [file for file in files if file.known_end]  # one that was lost for good has no end any more
 
 
 def archive_size(house: House) -> int:
@@ -130,7 +130,7 @@ def verify_all(house: House, *, on_progress: Callable[[int], None] = lambda _: N
 
 
 class _Verification:
-    """One way through all files."""
+    """One verification, file by file and then body by body."""
 
     def __init__(self, house: House, inventory: Inventory, on_progress: Callable[[int], None]) -> None:
         self.done = Verified()
@@ -157,7 +157,7 @@ class _Verification:
                 self.done.faults += _look_again(self._house, body)
 
     def _go_through(self, walk: Walk) -> array[int]:
-        """Read one file; the offsets of its whole records, in order. What somebody may be writing is left out."""
+        """Read one file, and return the offsets of its whole records. What somebody may be writing is left out."""
         known, size = self._inventory.ends.get(walk.name), walk.size
         sealed = walk.name in self._inventory.sealed
         if not sealed and known is not None:

@@ -14,7 +14,7 @@ from rehi.errors import ArchiveError, NotFound
 from rehi.model.capture import CaptureFilter
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
-from rehi.operations.retention import explain_dropped
+from rehi.operations.retention import explain_pruned
 from rehi.sources import normalise
 
 _history = attrgetter("taken_at", "number")  # numbers are the order of arrival, and an old crawl may come late
@@ -26,7 +26,7 @@ class Stored(StrEnum):
     WHOLE = "whole"
     DELTA = "delta"  # as what is different from an earlier one
     DUPLICATE = "duplicate"  # they lie in the record of another URL or version
-    DROPPED = "dropped"  # by a rule
+    PRUNED = "dropped"  # by a rule
     MISSING = "missing"  # the record is not here, or can't be read
 
 
@@ -91,9 +91,9 @@ def history(house: House, url: str) -> list[Version]:
 
 
 def open_version(house: House, version: Version) -> BinaryIO:
-    """Return the bytes of a version as they came; BodyDropped if a rule has dropped them."""
+    """Return the bytes of a version as they came; BodyPruned if a rule let them go."""
     if version.dropped:
-        raise explain_dropped(house, version.digest, what=f"version {version.number}")
+        raise explain_pruned(house, version.digest, version=f"version {version.number}")
     return house.archive.open_body(version.body)
 
 
@@ -149,16 +149,16 @@ def _numbered(versions: Sequence[Version], number: int, url: str) -> Version:
         if version.number == number:
             return version
     numbers = sorted(version.number for version in versions)
-    there = (
+    available = (
         f"1 to {numbers[-1]}" if len(numbers) > 1 and numbers[-1] == len(numbers) else ", ".join(map(str, numbers[:20]))
     )
-    raise NotFound(f"there is no version {number} of {url}; there are {there}" if len(versions) > 1 else
-                   f"there is no version {number} of {url}; there is only {there}")  # fmt: skip
+    raise NotFound(f"there is no version {number} of {url}; there are {available}" if len(versions) > 1 else
+                   f"there is no version {number} of {url}; there is only {available}")  # fmt: skip
 
 
 def _stored(house: House, version: Version) -> Stored:
     if version.dropped:
-        return Stored.DROPPED
+        return Stored.PRUNED
     try:
         kind = kind_of(house, version.body)
     except ArchiveError:

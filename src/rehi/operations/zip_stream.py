@@ -57,7 +57,7 @@ class ZipStream:
         self.close()
 
     def close(self) -> None:
-        """Give the temporary files back."""
+        """Delete the temporary files."""
         self._entries.file.close()
         self._out.close()
 
@@ -77,7 +77,7 @@ class _Outlet:
         return self.file.write(data)
 
     def close(self) -> None:
-        """Give the temporary file back."""
+        """Delete the temporary file."""
         self.file.close()
 
     def flush(self) -> None:
@@ -118,7 +118,7 @@ class _NoNames(dict[str, ZipInfo]):
     """The names of the entries, which nobody looks up in a file that is only written."""
 
     def __setitem__(self, name: str, entry: ZipInfo, /) -> None:
-        """Forget it."""
+        """Do nothing: nobody looks names up here."""
 
 
 def _date_time(at: datetime) -> tuple[int, int, int, int, int, int]:

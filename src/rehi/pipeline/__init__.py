@@ -41,7 +41,7 @@ __all__ = ["Discovery", "Harvest", "Progress", "Rooms"]
 
 
 class Harvest:
-    """One worker's wheel through all rooms."""
+    """One worker's harvest: takes the steps through all rooms again and again."""
 
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
@@ -65,7 +65,7 @@ class Harvest:
             rooms.catalogue.forget_leases, worker=rooms.worker, rest=rooms.settings.fetch.delay
         )
         self._outages = Outages(rooms.clock, self.progress, probes)
-        self._clock_watch = ClockWatch(rooms, self._outages.unsaid.append)
+        self._clock_watch = ClockWatch(rooms, self._outages.unlisted.append)
         room_steps = (self._discoveries, self._visits, self._readings, self._links, self._descriptions)
         # Each with those that it may have brought work for, when it has changed the catalogue.
         self._steps: tuple[tuple[Callable[[], bool], tuple[Step, ...]], ...] = (
@@ -89,7 +89,7 @@ class Harvest:
         on_turn: Callable[[Progress], None] = lambda _: None,
         kind: UpdateKind | None = None,
     ) -> None:
-        """Turn the wheel until told to stop, or until nothing is left that is due now; ``kind`` names its update.
+        """Take all steps again and again, until told to stop or nothing is due now; ``kind`` names its update.
 
         One that would go on for ever also ends when the clock has jumped: it goes by the time that it began with.
         """
@@ -132,7 +132,7 @@ class Harvest:
 
     def take_note(self, problems: Sequence[Problem]) -> None:
         """Put on the problems list what was away before this began, as soon as that can be done."""
-        self._outages.unsaid.extend(problems)
+        self._outages.unlisted.extend(problems)
 
     def _turn(self) -> None:
         """Take every step once, but for those whose engine is away."""
@@ -180,12 +180,12 @@ class Harvest:
             )
 
     def tell_outages(self) -> bool:
-        """Put on the problems list what was away; whether something has come back."""
+        """Put on the problems list what was away, and return whether something has come back."""
         outages = self._outages
-        if outages.unsaid:
-            self._rooms.catalogue.note(outages.unsaid)
+        if outages.unlisted:
+            self._rooms.catalogue.note(outages.unlisted)
         over, outages.over = outages.over, False
-        outages.unsaid.clear()
+        outages.unlisted.clear()
         return over
 
     def _give_back_unknown(self) -> None:

@@ -25,7 +25,7 @@ def begin(
     patience: float | None = None,
     on_wait: Callable[[Progress], None] = lambda _: None,
 ) -> Iterator[Harvest | None]:
-    """Have a harvest when all that it needs is there; None if it was told to stop before.
+    """Give a harvest as soon as all engines that it needs answer; None if it was told to stop before.
 
     ``progress`` says what is away, and ``on_wait`` is called again and again meanwhile. After ``patience`` seconds the
     engine's error is raised; so is any other error at once.
@@ -42,5 +42,5 @@ def begin(
             on_wait(progress)
             time.sleep(LOOK_SECONDS)
         if opened:
-            opened[0].take_note(outages.unsaid)
+            opened[0].take_note(outages.unlisted)
         yield opened[0] if opened else None

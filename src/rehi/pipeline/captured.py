@@ -50,15 +50,15 @@ class CaptureKeeper:
         keeping = Keeping()
         wanted = list(self._wanted(visits, keeping))
         histories = Histories(self.catalogue, urls_of(wanted))
-        contents = self._contents(wanted, histories)
-        known = self.catalogue.find_bodies({content.digest for content in contents.values()})
+        bytes_by_visit = self._find_bytes(wanted, histories)
+        known = self.catalogue.find_bodies({content.digest for content in bytes_by_visit.values()})
         bodies = {
             digest: body.place
             for digest, body in known.items()
             if body.pruned is None and self.archive.holds(body.place)
         }
         for visit in sorted(wanted, key=lambda one: one.repeats):
-            content = contents.get(visit.key)
+            content = bytes_by_visit.get(visit.key)
             try:
                 if visit.redirect_to:
                     keeping.visited.append(self._keep_redirect(visit, keeping))
@@ -85,9 +85,9 @@ class CaptureKeeper:
                 known.add(visit.key)
                 yield visit
 
-    def _contents(self, visits: Sequence[CapturedVisit], histories: Histories) -> dict[tuple[str, datetime], Bytes]:
-        """Return the bytes that each visit brought, or found again."""
-        contents: dict[tuple[str, datetime], Bytes] = {}
+    def _find_bytes(self, visits: Sequence[CapturedVisit], histories: Histories) -> dict[tuple[str, datetime], Bytes]:
+        """Return the bytes that each visit brought, or found again, by the key of the visit."""
+        bytes_by_visit: dict[tuple[str, datetime], Bytes] = {}
         for visit in sorted(visits, key=lambda one: (one.repeats, one.at)):  # what is repeated may stand after it
             answer, content = visit.answer, None
             if visit.repeats:
@@ -95,9 +95,9 @@ class CaptureKeeper:
             elif not visit.redirect_to:
                 content = Bytes(answer.digest, answer.size, answer.header("content-type"))
             if content is not None:
-                contents[visit.key] = content
+                bytes_by_visit[visit.key] = content
                 self._repetition.remember(visit, content)
-        return contents
+        return bytes_by_visit
 
     def _keep_redirect(self, visit: CapturedVisit, keeping: Keeping) -> Visited:
         record = self._place(visit, keeping) or self.archive.keep(visit.as_visit())
@@ -130,7 +130,7 @@ class CaptureKeeper:
         return self._visited(visit, Outcome.NEW, record, content=content, body=body)
 
     def _base(self, visit: CapturedVisit, histories: Histories) -> RecordRef | None:
-        """Return other bytes of the page, against which these may be written."""
+        """Return the record of other bytes of the page, on which a delta may be based."""
         if (base := self._bases.get(visit.url)) is not None:
             return base
         before = histories.near(visit.url, visit.at)

@@ -12,7 +12,7 @@ _SAME_TIME = timedelta(milliseconds=5)  # less than a query takes now and then
 
 
 def steady_now() -> float:
-    """Seconds that pass as they do, whatever the clock says, also while the machine sleeps."""
+    """Return seconds that pass evenly, whatever the clock says, also while the machine sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 

@@ -1,4 +1,4 @@
-"""The watch over the clock: whoever set it, nobody rests for the old time, and no grace is over before its time."""
+"""The clock watch: notices that the machine's clock was set, and has what was dated by the wrong time corrected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClockWatch:
         self.jumped = False  # since the start
 
     def begin(self) -> None:
-        """Let nothing wait for a time that the clock has gone back from."""
+        """Shorten what waits for a time that lies too far ahead because the clock has gone back."""
         settings, now = self._rooms.settings, self._rooms.clock()
         longest = max(settings.revisit.longest, settings.fetch.robots_unreachable, _MONTH)
         back = self._rooms.catalogue.settle_clock(now=now, lease=LEASE_SECONDS, rest=longest)

@@ -52,7 +52,7 @@ class Courtesy:
         return first
 
     def learn_rules(self, lease: HostLease, visit: Visit, now: datetime) -> tuple[Robots, RobotRules]:
-        """Take a host's robots.txt to heart, as a visit brought it."""
+        """Follow a host's robots.txt from now on, as a visit brought it."""
         robots = read_robots(visit, now, before=lease.robots)
         rules = self.rules[lease.host_id] = RobotRules(robots, unreachable=self.fetch.robots_unreachable)
         asked, most = rules.crawl_delay or 0.0, self.fetch.max_delay
@@ -65,7 +65,7 @@ class Courtesy:
         return robots, rules
 
     def obey_known(self, lease: HostLease) -> None:
-        """Visit a host as slowly as the rules that are known of it ask for, up to the cap, which may have been raised."""
+        """Visit a host at its known Crawl-delay, up to the cap of the settings, which may have been raised."""
         asked, most = self.rules[lease.host_id].crawl_delay or 0.0, self.fetch.max_delay
         pace = self.agenda.change_pace(lease, partial(Pace.asking, seconds=min(asked, most)))
         if pace is not None and 0.0 < asked <= max(most, pace.own):

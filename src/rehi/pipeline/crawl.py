@@ -113,7 +113,7 @@ class _RecordBatch:
         return [entry for entry in entries if entry is not None]
 
     def close(self) -> None:
-        """Let go of the bodies."""
+        """Close the bodies."""
         for visit in self._visits:
             visit.answer.body.close()
         self._visits = []

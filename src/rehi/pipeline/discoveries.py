@@ -51,7 +51,7 @@ class Discoveries(Step):
         return {row for source in list(self._open) for row in source.claim.ids}
 
     def discover(self) -> bool:
-        """Begin with the next source when there is none at hand; whether the catalogue has changed."""
+        """Begin with the next source if none is being read; return whether the catalogue has changed."""
         now = self._rooms.clock()
         if self._reading is not None:
             if not self._reading.done():
@@ -77,7 +77,7 @@ class Discoveries(Step):
         self._thread.shutdown(wait=True)
 
     def _begin(self) -> bool:
-        """Claim a source and read it in the thread; whether there was one."""
+        """Claim a source and read it in the thread; return whether there was one."""
         discovery = self._rooms.discovery
         with ExitStack() as stack:
             try:

@@ -179,7 +179,7 @@ class _Crawl:
         keeping = self._keeper.keep(captures, now=now)
         if keeping.visited:
             discovery.catalogue.record(keeping.visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
-        return {what: float(n) for what, n in keeping.counts.items() if n}, keeping.problems
+        return {name: float(n) for name, n in keeping.counts.items() if n}, keeping.problems
 
 
 @contextmanager

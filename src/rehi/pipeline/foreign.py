@@ -26,7 +26,7 @@ _PIECE = 65_536
 
 
 class Skipped(Exception):
-    """A record of which nothing is taken; its word says why, and is counted."""
+    """A record that is left out; its message is the reason, by which such records are counted."""
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ class GraphWriter:
         self._rewriting = False
 
     def begin(self) -> None:
-        """See whether the graph is what the catalogue knows; what is not is said, and put into the outbox."""
+        """Compare the graph's mark with the catalogue's; a graph that is not the known one is written again."""
         graph, place = self._rooms.graph, mark_graph(self._rooms.settings.base)
         record = self._rooms.catalogue.graph_record()
         self._rewriting = bool(record.rewriting)

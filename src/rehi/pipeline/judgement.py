@@ -93,7 +93,7 @@ class Judge:
         return [self._remark(seen) for seen in self.remember([item for item in items if isinstance(item, KeptVisit)])]
 
     def _remark(self, seen: Visited) -> Visited:
-        """Remark on a visit whose process was killed as if that had lived."""
+        """Add the remark that a visit would have got, had its process not been killed."""
         if seen.outcome is not Outcome.NEW or seen.body is None:
             return seen
         try:
@@ -108,7 +108,7 @@ class Judge:
         return seen
 
     def remember(self, kept: Sequence[KeptVisit]) -> list[Visited]:
-        """Return visits as their records tell them; where a record repeats bytes that nobody has, it stands for them."""
+        """Return visits as their records tell them; a revisit whose bytes are nowhere else stands for them itself."""
         known = self.ledger.find_bodies({item.digest for item in kept})
         bodies = {digest: body.place for digest, body in known.items() if body.pruned is None}
         pruned = {digest: body.place for digest, body in known.items() if body.pruned is not None}
@@ -147,22 +147,22 @@ class Judge:
         task, visit = item.task, item.visit
         if answer.status == NOT_MODIFIED and task.body is not None:
             record = self._keep_again(visit, task.body, unmodified=task.digest)
-            return self._came(
+            return self._to_visited(
                 item, answer, Outcome.UNCHANGED, changed=False, record=record, digest=task.digest, body=task.body
             )
         if answer.status in REDIRECTS:
             return self._redirected(item, answer)
-        if answer.status == NOT_MODIFIED and are_references(task.dropped_by):
+        if answer.status == NOT_MODIFIED and are_references(task.pruned_by):
             return self._still_same(item, answer)
         _check_status(answer)
         if item.probe is not None and is_soft_404(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
-        if answer.digest == task.digest and are_references(task.dropped_by):
+        if answer.digest == task.digest and are_references(task.pruned_by):
             return self._still_same(item, answer)
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
         same = answer.digest == task.digest
-        return self._came(
+        return self._to_visited(
             item,
             answer,
             Outcome.UNCHANGED if same else Outcome.NEW,
@@ -173,8 +173,8 @@ class Judge:
         )
 
     def _still_same(self, item: Finished, answer: Answer) -> Visited:
-        """Write no record: it would hold bytes that nobody wants to have, or point to some that are not there."""
-        return self._came(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
+        """Return a visit that found the same bytes, without a record, which would hold or refer to pruned bytes."""
+        return self._to_visited(item, answer, Outcome.UNCHANGED, changed=False, record=None, digest=item.task.digest)
 
     def _keep_again(self, visit: Visit, known: RecordRef, *, unmodified: Digest | None = None) -> RecordRef:
         """Keep a visit that found known bytes: without them.
@@ -211,7 +211,7 @@ class Judge:
         task = item.task
         target = self._target(task, redirect_target(task.url, answer), answer.status)
         record = self.archive.keep(item.visit)
-        return self._came(item, answer, Outcome.REDIRECT, changed=False, record=record, redirect_to=target)
+        return self._to_visited(item, answer, Outcome.REDIRECT, changed=False, record=record, redirect_to=target)
 
     def _target(self, task: VisitTask, location: str, status: int) -> str:
         target = normalise(location)
@@ -225,7 +225,7 @@ class Judge:
             raise RedirectLoop(f"more than {self.settings.fetch.max_redirects} redirects in a row led here")
         return target
 
-    def _came(
+    def _to_visited(
         self,
         item: Finished,
         answer: Answer,
@@ -237,7 +237,7 @@ class Judge:
         body: RecordRef | None = None,
         redirect_to: str = "",
     ) -> Visited:
-        """Say when to come back, and whether what was kept is what was expected."""
+        """Return a visit as it is recorded: with when to come back, and a remark if the bytes are not of the expected type."""
         visit, task, host_id = item.visit, item.task, item.lease.host_id
         before = task.media_type or task.promised_type
         wrong = record is not None and is_wrong_type(answer, url=task.url, media_type_before=before)
@@ -335,12 +335,12 @@ class Judge:
 def _check_status(answer: Answer) -> None:
     if 200 <= answer.status < 300 and answer.status != PARTIAL:
         return
-    said = f"the server answered {answer.status} {answer.reason}".rstrip()
+    message = f"the server answered {answer.status} {answer.reason}".rstrip()
     if answer.status in OVERLOADED:
-        raise Overloaded(said)
+        raise Overloaded(message)
     if answer.status == PARTIAL:
-        raise Truncated(f"{said}, a part, though the whole was asked for")
-    raise BadStatus(said)
+        raise Truncated(f"{message}, a part, though the whole was asked for")
+    raise BadStatus(message)
 
 
 def complaint(torn: TornPart, now: datetime) -> Problem:

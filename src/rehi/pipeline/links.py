@@ -23,12 +23,12 @@ Rules = Mapping[int, Sequence[tuple[int, str, int]]]  # by resource: source, rul
 class Links(Step):
     """The share of the outbox that is about links."""
 
-    _said = False  # that some are left to another worker
+    _warned = False  # that some are left to another worker
     _claims: Sequence[Claim] = ()  # what is not done yet: the archive may be away
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing waits to be followed."""
+        """Whether no links of a document wait to be followed."""
         return self._dry and not self._claims
 
     @property
@@ -37,7 +37,7 @@ class Links(Step):
         return {row for claim in self._claims for row in claim.ids}
 
     def follow(self) -> bool:
-        """Enter what documents that were read link to; whether the catalogue has changed."""
+        """Enter the links of documents that were read as findings; return whether the catalogue has changed."""
         now, catalogue = self._rooms.clock(), self._rooms.catalogue
         if now < self._look_at:
             return False
@@ -66,8 +66,8 @@ class Links(Step):
                 url, links = self._links_of(resource_id)
             except LiesElsewhere as error:
                 left.add(resource_id)
-                if not self._said:
-                    self._said = True
+                if not self._warned:
+                    self._warned = True
                     _log.warning("links are left to another worker: %s", error)
                 continue
             for source_id, rule, depth in ruled:

@@ -39,7 +39,7 @@ class Outages:
     patience: float | None = None  # seconds after which an outage ends the harvest; None if it never does
     steady: Callable[[], float] = time.monotonic
     current: dict[str, Outage] = field(default_factory=dict)  # by code
-    unsaid: list[Problem] = field(default_factory=list)  # what belongs on the problems list, and is not there yet
+    unlisted: list[Problem] = field(default_factory=list)  # what belongs on the problems list, and is not there yet
     over: bool = False  # since the last look, an engine has come back
     _began: dict[str, float] = field(default_factory=dict)
     _resting: dict[str, tuple[str, float]] = field(default_factory=dict)  # by step: the code, and until when
@@ -84,7 +84,7 @@ class Outages:
             _log.warning("waiting, since %s", error)
             known = Outage.of(error, since=now)
             self._began[error.code] = steady
-            self.unsaid.append(_problem(known, f"{known.message}, since {_moment(now)}", error.advice, now, count=1))
+            self.unlisted.append(_problem(known, f"{known.message}, since {_moment(now)}", error.advice, now, count=1))
         else:
             known = replace(known, message=say(error), tries=known.tries + 1)
         self.current[error.code] = known
@@ -107,8 +107,8 @@ class Outages:
         seconds = self.steady() - self._began.pop(code)
         _log.warning("it goes on after %.1f seconds: %s", seconds, outage.message)
         self.over = True
-        told = f"{outage.message}: so it was for {seconds:.1f} seconds from {_moment(outage.since)} on"
-        self.unsaid.append(_problem(outage, told, _ADVICE, self.clock(), count=0))  # it was counted when it began
+        message = f"{outage.message}: so it was for {seconds:.1f} seconds from {_moment(outage.since)} on"
+        self.unlisted.append(_problem(outage, message, _ADVICE, self.clock(), count=0))  # it was counted when it began
 
 
 def _problem(outage: Outage, message: str, advice: str, at: datetime, *, count: int) -> Problem:

@@ -94,7 +94,7 @@ class Readings(Step):
         return {row for task in tasks for row in task.claim.ids}
 
     def read(self) -> bool:
-        """Record what has been read and hand out what waits; whether the catalogue has changed."""
+        """Record what has been read, hand out what waits, and return whether the catalogue has changed."""
         now = self._rooms.clock()
         self._take_up(now)
         waited = (now - self._recorded_at).total_seconds() >= BATCH_SECONDS
@@ -129,8 +129,8 @@ class Readings(Step):
     def _check_executor(self) -> None:
         """Raise ReadersAway while there are no processes to read in, and once when new ones had to be brought."""
         executor = self._rooms.executor
-        told, self._restarts = self._restarts, executor.restarts
-        if executor.trouble or told != self._restarts:
+        before, self._restarts = self._restarts, executor.restarts
+        if executor.trouble or before != self._restarts:
             times = f"{self._restarts} times in all" if self._restarts > 1 else "once"
             why = executor.trouble or f"the processes that read documents had to be started again, {times}"
             raise ReadersAway(why)
@@ -171,13 +171,13 @@ class Readings(Step):
     def _files_of_others(self) -> list[str]:
         """Return files of other workers that can be read here too; of the rest it is said once whose they are."""
         waiting = self._rooms.catalogue.waiting_files(worker=self._rooms.worker, limit=OTHERS_LOOKED_AT)
-        here = [file for file in waiting if self._rooms.archive.has_file(file)]
-        for owner in {waiting[file] for file in waiting.keys() - set(here)} - self._left_to_others:
+        readable = [file for file in waiting if self._rooms.archive.has_file(file)]
+        for owner in {waiting[file] for file in waiting.keys() - set(readable)} - self._left_to_others:
             self._left_to_others.add(owner)
             _log.warning(
                 "documents wait to be read whose bytes lie only with the worker %s: they are left to it", owner
             )
-        return here
+        return readable
 
     def _pass_over_known(self, tasks: Sequence[ReadTask]) -> list[Unread]:
         """Return what must be read of the tasks; exact duplicates are read once."""
@@ -235,7 +235,7 @@ class Readings(Step):
         self._progress.counts["names"] += sum(reading.facts.names for reading in new)
 
     def _is_waited_for(self, unread: Unread, error: RehiError) -> bool:
-        """Whether it is nobody's fault, and the same is read again; but where it always runs out of something, it is to blame."""
+        """Whether an error is waited out and the document read again; not if readers end under it again and again."""
         if isinstance(error, ReadersAway):
             self._shortages[unread.key] += 1
             if self._shortages[unread.key] >= SHORTAGES:

@@ -22,7 +22,7 @@ _CHUNK = 65_536
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bytes:
-    """What a visit found."""
+    """The bytes that a visit brought, by their digest, size and declared type."""
 
     digest: Digest
     size: int  # -1 if nobody said
@@ -30,7 +30,7 @@ class Bytes:
 
 
 class Histories:
-    """What is on record of some URLs, in the order of time."""
+    """The captures on record of some URLs, in the order of time."""
 
     def __init__(self, catalogue: Ledger, urls: Iterable[str]) -> None:
         self._captures: dict[str, list[Capture]] = {}
@@ -39,18 +39,18 @@ class Histories:
                 self._captures.setdefault(capture.url, []).append(capture)
 
     def before(self, url: str, at: datetime) -> Capture | None:
-        """Return the last that was found there, at that moment at the latest."""
+        """Return the last capture of a URL at a moment or before it."""
         captures = self._captures.get(url, [])
         place = bisect_right(captures, at, key=lambda one: one.at)
         return captures[place - 1] if place else None
 
     def near(self, url: str, at: datetime) -> Capture | None:
-        """Return the last that was found there before, or else the first after."""
+        """Return the last capture of a URL at a moment or before it, or else its first one."""
         return self.before(url, at) or next(iter(self._captures.get(url, ())), None)
 
 
 class Repetition:
-    """What the visits of a run have brought, as far as later ones may refer to it."""
+    """Remembers the bytes that the visits of a run have brought, so that later revisits can refer to them."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -85,7 +85,7 @@ class Repetition:
         return Bytes(Digest(f"sha256:{digest[1].hex()}"), -1, "")
 
     def _at(self, place: tuple[str, datetime], histories: Histories) -> Bytes | None:
-        """Return what was found at a URL in that second."""
+        """Return the bytes that a URL had in that second."""
         url, at = place
         second = at.replace(microsecond=0)
         for moment, known in self._visits.get(url, ()):
@@ -102,7 +102,7 @@ class Repetition:
         return _bytes_of(capture)
 
     def _same(self, visit: CapturedVisit, digest: tuple[str, bytes], histories: Histories) -> Bytes | None:
-        """Return the bytes that were there before, if the digest is theirs."""
+        """Return the bytes of the nearest capture of the URL, if they have the digest."""
         capture = histories.near(visit.url, visit.at)
         if capture is None or capture.body is None:
             return None

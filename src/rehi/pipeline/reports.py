@@ -122,5 +122,5 @@ class Rounds:
 
 
 def _is_current(update: Update, now: datetime) -> bool:
-    """Whether it is no day's row, or this day's."""
+    """Whether visits may count for an update now: a day's row takes those of its own day only."""
     return update.kind is not UpdateKind.DAY or update.started_at.date() == now.date()

@@ -60,7 +60,7 @@ class Sealing:
             _log.warning("a file is not sealed yet: %s", error)
 
     def _seal_all(self, old: datetime | None) -> None:
-        """Seal what is finished; where others see only what is sealed, what was begun before then is finished first."""
+        """Seal finished files. Where others see only sealed ones, the open file is finished first if it is old."""
         if self._archive.shared:
             self._archive.close_file(began_before=old)
         for file, size in self._archive.unsealed():

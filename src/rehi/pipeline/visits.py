@@ -76,7 +76,7 @@ class Visits(Step):
 
     @property
     def is_dry(self) -> bool:
-        """Whether nothing is held, and nothing is due."""
+        """Whether no host is held, and nothing is due."""
         return not self._agenda.hosts and self._dry
 
     @property
@@ -173,7 +173,7 @@ class Visits(Step):
         return False
 
     def _set_out(self, request: PlannedRequest, now: datetime) -> bool:
-        """Make a request; whether it was made, since robots.txt may forbid it."""
+        """Make a request, and return whether it was made: robots.txt may forbid it."""
         lease, task, sent = request.lease, request.task, True
         if request.purpose is Purpose.ROBOTS:
             self._fetcher.submit(request, robots_url(lease.origin), follow=True, cut_at=ROBOTS_BYTES)
@@ -185,7 +185,7 @@ class Visits(Step):
                 sent = False
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
-            by_reference = bool(task.dropped_by) and are_references(task.dropped_by)
+            by_reference = bool(task.pruned_by) and are_references(task.pruned_by)
             known = by_reference or (task.body is not None and self._holds(task.body))
             self._fetcher.submit(
                 request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
@@ -257,7 +257,7 @@ class Visits(Step):
     # keep ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def keep(self) -> bool:
-        """Keep what has come, when it is a batch or has waited long enough; whether the catalogue has changed."""
+        """Keep the answers that have come, once they are enough or old enough; return whether the catalogue changed."""
         waited = (self._clock() - self._kept_at).total_seconds() >= BATCH_SECONDS
         full = len(self._finished) >= BATCH or self._finished_bytes >= BATCH_BYTES
         ripe = full or waited or not self._fetcher.in_flight

@@ -1,4 +1,4 @@
-"""A place for backups."""
+"""A store for backups: a folder or a bucket in which objects lie under their names."""
 
 from __future__ import annotations
 

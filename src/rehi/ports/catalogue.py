@@ -30,10 +30,10 @@ class Catalogue(Sources, Frontier, Ledger, Retention, Outbox, Knowledge, Generat
         """Return one line on the engine: its name and version. EngineError if it does not answer."""
 
     def dump(self) -> AbstractContextManager[Iterator[tuple[str, Iterator[bytes]]]]:
-        """Have all that is known at this moment as files, each as pieces that stay the same where nothing has changed."""
+        """Dump all that is known at this moment as files, in pieces that stay the same where nothing has changed."""
 
     def load_dump(self, files: DumpedFiles) -> None:
-        """Know what was dumped, by this version or an older one; EngineError if anything is known here already."""
+        """Load a dump of this version or an older one; EngineError if the catalogue is not empty."""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close the engine: its connections and files."""

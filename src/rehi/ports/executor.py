@@ -1,4 +1,4 @@
-"""Somewhere to run work that may go wrong."""
+"""An executor: runs work that may crash, hang or take too much memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Executor(Protocol):
-    """Somewhere to run CPU work, where a crash, a hang or greed costs one task only."""
+    """Runs CPU work where a crash, a hang or greed costs one task only."""
 
     def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Start; the future raises ReaderCrashed, ReadTimeout or ReadTooLarge when the guard had to step in."""
+        """Start a task; its future raises ReaderCrashed, ReadTimeout or ReadTooLarge when the guard had to step in."""
 
     @property
     def workers(self) -> int:
-        """How many run at once."""
+        """How many tasks run at once."""
 
     @property
     def restarts(self) -> int:

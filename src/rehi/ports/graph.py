@@ -48,7 +48,7 @@ class DescribedPage(Protocol):
         """All that the catalogue knows of it."""
 
     def mint(self, *segments: str) -> NamedNode:
-        """Return the IRI of these segments under the public base."""
+        """Return an identifier of our own: the public base, followed by these segments of a path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Graph(Protocol):
         """Return all that a named graph says; for who writes, also what is not published yet. GraphDamaged if it can't be."""
 
     def renew(self) -> str:
-        """Set all that is there aside, damaged or not, and begin with nothing; the name of the old one."""
+        """Set all that is there aside, damaged or not, and begin an empty graph; return the name of the old one."""
 
     def publish(self) -> None:
         """Let queries see what was written."""
@@ -117,7 +117,7 @@ class Graph(Protocol):
         """Answer over the union of all graphs, in that media type; QueryError, QueryTimeout, QueryTooLarge."""
 
     def hold_published(self) -> AbstractContextManager[PublishedFiles | None]:
-        """Have the files of what was last published, which stay as they are meanwhile; None if there are none here."""
+        """Hold the files of what was last published, which stay as they are meanwhile; None if there are none here."""
 
     def restore(self, folder: Path) -> None:
         """Move the files in a folder here, as they were held once; those before are set aside. Nobody may be writing."""
@@ -132,4 +132,4 @@ class Graph(Protocol):
         """Return one line on the engine: its name and version. EngineError if it does not answer."""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close the engine: its processes and files."""

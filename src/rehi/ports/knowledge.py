@@ -56,7 +56,7 @@ class Knowledge(Protocol):
         """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
 
     def lose_readings(self, ids: Iterable[int]) -> int:
-        """Note that the records of readings are nowhere any more, and have their versions read again; how many that are."""
+        """Note that the records of readings are lost, have their versions read again, and return how many these are."""
 
     def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""

@@ -13,7 +13,7 @@ from rehi.model.version import Digest, Version
 
 
 class Ledger(Protocol):
-    """The archive's books."""
+    """What the archive keeps: bodies, the files they lie in, versions, captures and problems."""
 
     def find_bodies(self, digests: Iterable[Digest]) -> Mapping[Digest, KnownBody]:
         """Return where the bytes of each known digest lie, or lay until they were pruned."""

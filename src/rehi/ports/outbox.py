@@ -13,7 +13,7 @@ class Outbox(Protocol):
     """Work by kind and subject. What is claimed is nobody else's until it is finished, given back or too old."""
 
     def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
-        """Put work there, everything of the kind if no subjects are given, and return how much that is.
+        """Put work into the outbox, for all subjects of the kind if none are given, and return how much.
 
         Always as new rows, since somebody may be busy with what was there before.
         """

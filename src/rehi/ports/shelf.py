@@ -1,4 +1,4 @@
-"""A place for the archive's files."""
+"""A shelf: a place for the archive's files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Shelf(Protocol):
         """Whether a file is there, cheap enough for every record; ArchiveAway if nobody can tell now."""
 
     def reach(self) -> None:
-        """Have the place of sealed files do something; ArchiveAway if it does not answer."""
+        """Ask the place of sealed files for something small; ArchiveAway if it does not answer."""
 
     def set_aside(self, file: str, offset: int) -> None:
         """Move what follows ``offset`` to a place of its own, and end the file there."""
@@ -46,7 +46,7 @@ class Shelf(Protocol):
         """Write a file that is whole at once, on disk for good and sealed; one of that name before is replaced."""
 
     def remove(self, file: str) -> None:
-        """Have a file no more; one that is not there is fine."""
+        """Remove a file; one that is not there is fine."""
 
     def is_sealed(self, file: str) -> bool:
         """Whether nothing can be appended to a file any more, as far as this shelf remembers it."""
@@ -65,4 +65,4 @@ class ShelfEngine(Shelf, Protocol):
         """Return one line on the place; an error says what is wrong there."""
 
     def close(self) -> None:
-        """Sync, and give everything back."""
+        """Sync, and close all files."""

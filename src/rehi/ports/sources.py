@@ -49,10 +49,10 @@ class Sources(Protocol):
         """
 
     def set_kind(self, source_id: int, kind: str) -> None:
-        """Say of which kind a source is, now that it was recognised."""
+        """Store the kind of a source, now that it was recognised."""
 
     def mark_source(self, source_id: int, state: SourceState) -> None:
-        """Say how far a source has come."""
+        """Store the state of a source: how far it has been read."""
 
     def suspend(
         self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
@@ -64,7 +64,7 @@ class Sources(Protocol):
         """
 
     def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since then; how many that are.
+        """Put sources into the outbox whose awaited URL has been visited since then, and return how many.
 
         Whoever has the bytes in a folder of its own does the work.
         """

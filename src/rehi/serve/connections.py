@@ -103,7 +103,7 @@ class Connections:
 
 
 class LimitedConnection(H11Protocol):
-    """One connection, which tells the others' register what it does."""
+    """One connection, which reports to the register of all connections what it does."""
 
     register: Connections  # set by bind_protocol
 
@@ -119,13 +119,13 @@ class LimitedConnection(H11Protocol):
         return self.client[0] if self.client else ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take part, or be closed at once if there are too many."""
+        """Enter the connection in the register, or close it at once if there are too many."""
         super().connection_made(transport)
         if not self.register.admit(self):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room."""
+        """Take the connection out of the register."""
         self.register.leave(self)
         super().connection_lost(exc)
 

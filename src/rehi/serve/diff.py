@@ -34,11 +34,11 @@ class DiffBar:
 def draw_bar(tally: DiffCounts) -> list[DiffBar]:
     """Return the parts of a bar that shows what is different; nothing that is there is too thin to be seen."""
     parts = [("added", tally.added), ("changed", tally.changed), ("removed", tally.removed)]
-    there = [(part, count) for part, count in parts if count]
+    shown = [(part, count) for part, count in parts if count]
     least = 2.0
     bars, x = [], 0.0
-    for part, count in there:
-        width = least + (100.0 - least * len(there)) * count / tally.different
+    for part, count in shown:
+        width = least + (100.0 - least * len(shown)) * count / tally.different
         bars.append(DiffBar(part=part, x=round(x, 2), width=round(width, 2), count=count))
         x += width
     return bars

@@ -80,7 +80,7 @@ class Gate:
         return bool(self._token) and hmac.compare_digest(given.encode(), self._token.encode())
 
     def may_change(self, request: Request) -> bool:
-        """Whether to show the buttons."""
+        """Whether the request may change something, so that the page shows the buttons for it."""
         return (self.on_loopback and not self._token) or self.knows(request)
 
     def _is_foreign(self, request: Request) -> bool:

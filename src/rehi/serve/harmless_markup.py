@@ -59,7 +59,7 @@ class HarmlessMarkup(RawIOBase):
         self._raw, self._ready, self._ended = b"", b"", False
 
     def readable(self) -> bool:
-        """Whether it can be read."""
+        """Return True: it can be read."""
         return True
 
     def read(self, size: int = -1, /) -> bytes:
@@ -71,7 +71,7 @@ class HarmlessMarkup(RawIOBase):
         return chunk
 
     def close(self) -> None:
-        """Close what it is read from, too."""
+        """Close the document, and the body that it is read from."""
         self._body.close()
         super().close()
 

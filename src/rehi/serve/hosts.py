@@ -65,7 +65,7 @@ def show_host(request: Request, name: str) -> Response:
 async def order_form(request: Request, *, name: HostName) -> Response:
     """Take the forms of a host's page, for the switch or the pace; an empty field takes an order back."""
     pairs = await read_fields(request)
-    fields = [(what, text.strip() or ("" if what in _TEXTS else "0")) for what, text in pairs]
+    fields = [(field, text.strip() or ("" if field in _TEXTS else "0")) for field, text in pairs]
     orders = check_fields(fields, read_signature(set_orders))
     await run_in_threadpool(_order, request, name, orders)
     return RedirectResponse(f"/hosts/{quote(name, safe='')}", status_code=303)

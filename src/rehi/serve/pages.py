@@ -97,8 +97,8 @@ def show_source(request: Request, source_id: int) -> Response:
     """Show one source with its statistics."""
     house = house_of(request)
     row = house.catalogue.source(source_id)
-    rejected = {what.partition(":")[2]: int(n) for what, n in row.counts.items() if what.startswith("rejected:")}
-    seconds = {what.partition(":")[2]: n for what, n in row.counts.items() if what.startswith("seconds:")}
+    rejected = {key.partition(":")[2]: int(n) for key, n in row.counts.items() if key.startswith("rejected:")}
+    seconds = {key.partition(":")[2]: n for key, n in row.counts.items() if key.startswith("seconds:")}
     values = {
         "source": row,
         "kind": kind_in_words(row),

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from rehi.errors import (
-    BodyDropped,
+    BodyPruned,
     Busy,
     ComparisonError,
     DataFolderBusy,
@@ -39,7 +39,7 @@ HELP = "/docs#problem-"  # where the kinds of problems are explained
 
 STATUS: dict[type[RehiError], int] = {
     NotFound: 404,
-    BodyDropped: 410,
+    BodyPruned: 410,
     ComparisonError: 422,
     QueryTimeout: 503,
     QueryTooLarge: 503,

@@ -27,7 +27,7 @@ from rehi.operations.file_names import name_of_file
 from rehi.operations.mementos import Memento, MementoPosition, find_memento, target_of
 from rehi.operations.moments import parse_moment
 from rehi.operations.parameters import LONGEST_URL
-from rehi.operations.retention import explain_dropped
+from rehi.operations.retention import explain_pruned
 from rehi.operations.versions import find_url
 from rehi.serve import timemaps, versions
 from rehi.serve.harmless_markup import HarmlessMarkup, is_document_type
@@ -127,8 +127,8 @@ def _accepted(given: str) -> datetime:
     return moment
 
 
-def _redirect(request: Request, position: MementoPosition, url: str, what: str) -> Response:
-    headers = {"location": web_path(url, what), "link": links(request, url, position)}
+def _redirect(request: Request, position: MementoPosition, url: str, prefix: str) -> Response:
+    headers = {"location": web_path(url, prefix), "link": links(request, url, position)}
     return Response(status_code=302, headers=headers)
 
 
@@ -151,8 +151,8 @@ def _bytes(request: Request, house: House, position: MementoPosition, mode: str)
     capture = position.chosen.capture
     body = capture.body
     if capture.dropped or body is None:
-        what = f"{capture.url} of {capture.at:%Y-%m-%d %H:%M:%S} UTC"
-        raise explain_dropped(house, capture.digest, what=what)
+        version = f"{capture.url} of {capture.at:%Y-%m-%d %H:%M:%S} UTC"
+        raise explain_pruned(house, capture.digest, version=version)
     headers = {
         **_original_headers(house, capture),
         "content-type": _sendable(capture.media_type) or "application/octet-stream",

@@ -55,7 +55,7 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
 
 
 class _Server(uvicorn.Server):
-    """The command line has its own signal handlers."""
+    """A server that leaves signals to the command line's own handlers."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

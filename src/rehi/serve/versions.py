@@ -53,7 +53,7 @@ def show_history(request: Request, url: str, page: Page | None = None) -> Respon
         "parts": PARTS,
         "days": DAYS,
         "months": list(zip(NAMES, MONTHS, strict=True)),
-        "paths": {what: web_path(url, what) for what in ("timemap/link", "timemap/json")},
+        "paths": {prefix: web_path(url, prefix) for prefix in ("timemap/link", "timemap/json")},
     }
     return render(request, "versions.html", values)
 

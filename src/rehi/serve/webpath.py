@@ -31,7 +31,7 @@ class WebAddress:
 
     @property
     def save(self) -> bool:
-        """Whether it is to be saved and not shown."""
+        """Whether the bytes are to be saved as a file, not shown."""
         return self.mode == SAVE
 
 
@@ -61,10 +61,10 @@ def repair(url: str) -> str:
     return _SLASHES.sub(lambda match: f"{match[1].lower()}://", url, count=1) if _SLASHES.match(url) else url
 
 
-def web_path(url: str, what: str = "") -> str:
+def web_path(url: str, prefix: str = "") -> str:
     """Return the path of a URL with what stands before it: digits, ``*``, ``timemap/link`` or nothing."""
     shown = url if _AS_IT_IS.fullmatch(url) else quote(url, safe="")
-    return f"{WEB}{what}/{shown}" if what else f"{WEB}{shown}"
+    return f"{WEB}{prefix}/{shown}" if prefix else f"{WEB}{shown}"
 
 
 def base_of(request: Request) -> str:

@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeVar
 
+from rehi.model.media_type import ARC_MAGIC
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
 from rehi.sources.lines import BLANK, BOM, LONG_LINE, MAX_LINE, discover_lines, is_blank, shorten
@@ -128,7 +129,7 @@ def read_crawl_log(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
         except _Unclear as unclear:
             if is_blank(line):
                 yield BLANK
-            elif line.removeprefix(BOM).startswith(b"filedesc:"):
+            elif line.removeprefix(BOM).startswith(ARC_MAGIC):
                 yield _HEADER
             else:
                 yield Malformed(number, shorten(line.removeprefix(BOM).strip()), str(unclear))

@@ -54,7 +54,7 @@ def take_in(
         problems = [_problem(source, entry, now, unit) for entry in malformed]
         if captures:
             kept, more = keep(captures, now)
-            counts |= {what: counts.get(what, 0.0) + n for what, n in kept.items()}
+            counts |= {name: counts.get(name, 0.0) + n for name, n in kept.items()}
             problems += more
             findings = [entry for entry in findings if entry.capture is None]
         counts["seconds:sources"] = (now - began).total_seconds()
@@ -82,7 +82,7 @@ def _count(entries: Sequence[Entry], accepted: int, malformed: int, unit: str) -
         "malformed": malformed,
         **{f"rejected:{reason}": n for reason, n in reasons.items()},
     }
-    return {what: float(n) for what, n in counts.items() if n}
+    return {name: float(n) for name, n in counts.items() if n}
 
 
 def _problem(source: Source, entry: Malformed, now: datetime, unit: str) -> Problem:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rehi.errors import SourceError
+from rehi.model.media_type import GZIP_MAGIC
 from rehi.model.source import Entry, Rejected, Source
 from rehi.sources.kind import Discovered, Fetch
 
@@ -25,7 +26,6 @@ _CHUNK = 1 << 20  # bytes; measured: 64 KB is a tenth slower, 4 MB no faster
 _ENDLESS = 1 << 28  # bytes without a line's end, a second's worth, after which we don't wait for one
 _MOST_UNPACKED = 1 << 29  # bytes from which on it matters how well a file was packed
 _MOST_PACKED = 100  # times its size that a file may unpack to then: honest logs unpack to 5 to 30 times
-_GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_FORMAT = 31  # zlib's number for "gzip header, largest window"
 
 ReadLines = Callable[[Iterable[bytes], int], Iterator[Entry]]  # of the lines, with the number of those before them
@@ -98,7 +98,7 @@ class Lines:
 
     def _chunks(self) -> Iterator[bytes]:
         chunk = self._read()
-        if chunk.startswith(_GZIP_MAGIC):
+        if chunk.startswith(GZIP_MAGIC):
             yield from self._unpacked(chunk)
             return
         while chunk:

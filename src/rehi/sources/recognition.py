@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rehi.errors import SourceError
+from rehi.model.media_type import ARC_MAGIC, GZIP_MAGIC, WARC_MAGIC, ZSTD_DICTIONARY_MAGIC, ZSTD_MAGIC
 from rehi.sources.kind import NOT_AT_ALL, Recognition, SourceKind, SourceSample
 from rehi.sources.lines import BOM, is_blank, open_file, open_lines
 
@@ -15,12 +16,9 @@ _LOOKED_AT = 262_144  # bytes, packed and unpacked
 _LINES = 100  # lines, besides blank ones
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b")) + b"\x7f"
-_GZIP = b"\x1f\x8b"
-_FRAME = b"\x28\xb5\x2f\xfd"
-_DICTIONARY = b"\x5d\x2a\x4d\x18"  # only a .warc.zst begins with a dictionary of its own
-_WARC = re.compile(rb"[\r\n]*WARC/\d")
-_ARC_FILE = re.compile(rb"[\r\n]*filedesc:\S* \S+ \d{12,14} \S+ \d+\r?\n\d+ \d+ [^\r\n]*\r?\n")
-_ARC_RECORD = re.compile(rb"[\r\n]*(?:filedesc:|\S+ \S+ \d{14} \S+ \d+\r?\n)")
+_WARC = re.compile(rb"[\r\n]*" + WARC_MAGIC + rb"\d")
+_ARC_FILE = re.compile(rb"[\r\n]*" + ARC_MAGIC + rb"\S* \S+ \d{12,14} \S+ \d+\r?\n\d+ \d+ [^\r\n]*\r?\n")
+_ARC_RECORD = re.compile(rb"[\r\n]*(?:" + ARC_MAGIC + rb"|\S+ \S+ \d{14} \S+ \d+\r?\n)")
 _NAMED = re.compile(r".+\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
 PAGE = "page"  # what lies on this machine is never one
 
@@ -68,7 +66,7 @@ def recognise_archive(sample: SourceSample) -> Recognition:
 
     An ARC file says its version below its first line. A crawl log may begin with that first line, too, and has none.
     """
-    if sample.first.startswith(_DICTIONARY) or _WARC.match(sample.start):
+    if sample.first.startswith(ZSTD_DICTIONARY_MAGIC) or _WARC.match(sample.start):
         return Recognition(0.99, "a web archive (WARC)")
     if _ARC_FILE.match(sample.start):
         return Recognition(0.95, "a web archive (ARC)")
@@ -80,7 +78,7 @@ def recognise_archive(sample: SourceSample) -> Recognition:
 
 
 def recognise_nothing(sample: SourceSample) -> Recognition:
-    """Return that it is not: for what is only ever asked for by its name."""
+    """Return that nothing is recognised, for a kind that is used only when asked for by its name."""
     return NOT_AT_ALL
 
 
@@ -123,13 +121,13 @@ def _is_binary(start: bytes) -> bool:
 
 def _unpack(first: bytes) -> bytes:
     """Return the beginning of what is packed with gzip or zstd, as far as it can be had; anything else as it is."""
-    if first.startswith(_GZIP):
+    if first.startswith(GZIP_MAGIC):
         member = zlib.decompressobj(31)
         try:
             return member.decompress(first, _LOOKED_AT)
         except zlib.error:
             return b""
-    return _unpack_frame(first) if first.startswith(_FRAME) else first
+    return _unpack_frame(first) if first.startswith(ZSTD_MAGIC) else first
 
 
 def _unpack_frame(first: bytes) -> bytes:

@@ -173,7 +173,7 @@ class PostgresServer:
 
 
 def _unprivileged_user() -> str | None:
-    """Whose server it is when we are root, as whom PostgreSQL refuses to run."""
+    """Return the user as whom the server runs when we are root, as whom PostgreSQL refuses to run."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

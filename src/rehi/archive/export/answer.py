@@ -15,10 +15,10 @@ from rehi.archive.member import CHUNK, GZIP
 from rehi.archive.moves import FollowingShelf
 from rehi.archive.record import DELTA, RecordFields, digest_of, read_fields
 from rehi.errors import RecordDamaged, RehiError
+from rehi.model.media_type import GZIP_MEMBER_MAGIC
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Shelf
 
-_MAGIC = b"\x1f\x8b\x08"
 _NEAR = (4_096, 262_144)  # bytes beside an answer in which its request is looked for; nearly all are within the first
 _TRIES = 64  # places in them that look like a member
 
@@ -87,7 +87,7 @@ def find_request(shelf: Shelf, ref: RecordRef, answer: RecordFields) -> KeptRequ
         before = _read(shelf, RecordRef(ref.file, start, ref.offset - start))
         place = len(before)
         for _ in range(_TRIES):
-            place = before.rfind(_MAGIC, 0, place)
+            place = before.rfind(GZIP_MEMBER_MAGIC, 0, place)
             if place < 0:
                 break
             if request := _request_in(before[place:], answer, whole=True):

@@ -15,13 +15,13 @@ from rehi.archive.http_head import HttpHead, write_head
 from rehi.archive.record import block_fields, field_lines, pack_record, record_id, stream_record, warc_date
 from rehi.model.capture import Capture
 from rehi.model.http import NOT_MODIFIED
+from rehi.model.media_type import GZIP_MAGIC
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Headers
 from rehi.ports import Shelf
 
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _COPIED = ("WARC-IP-Address", "WARC-Protocol")
-_MAGIC = b"\x1f\x8b"
 _OK = 200
 
 
@@ -61,8 +61,8 @@ class Expander:
             or own.fields.payload_digest != (capture.digest or own.fields.payload_digest)
         ):
             return False
-        with self._shelf.open(replace(own.ref, length=min(own.ref.length, len(_MAGIC)))) as stream:
-            return stream.read(len(_MAGIC)) == _MAGIC
+        with self._shelf.open(replace(own.ref, length=min(own.ref.length, len(GZIP_MAGIC)))) as stream:
+            return stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
     def _copied(self, capture: Capture, own: KeptAnswer) -> ExportRecords:
         digests = digest_body(own.open(self._shelf))

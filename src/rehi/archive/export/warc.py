@@ -34,7 +34,7 @@ class ExportInfo:
 
 
 class NewFiles(Protocol):
-    """Where new files are made, one after the other."""
+    """Opens the files of an export one after another."""
 
     def open(self, name: str) -> BinaryIO:
         """Return a new file; closing it completes it."""

@@ -35,16 +35,16 @@ class RecordBlock:
 
     @property
     def digest(self) -> bytes | None:
-        """Of what went by, if it was hashed."""
+        """The digest of the bytes that were read so far; None if they are not hashed."""
         return None if self._hash is None else self._hash.digest()
 
     @property
     def payload_digest(self) -> bytes | None:
-        """Of what went by of the payload, if it was hashed."""
+        """The digest of the payload's bytes that were read so far; None if they are not hashed."""
         return None if self._payload_hash is None else self._payload_hash.digest()
 
     def drain(self) -> None:
-        """Pass over what is left."""
+        """Read the block to its end, and drop the bytes."""
         while self.left:
             self.read()
 

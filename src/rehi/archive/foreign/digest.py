@@ -12,7 +12,7 @@ _ALGORITHMS = {"md5": 16, "sha1": 20, "sha-1": 20, "sha256": 32, "sha-256": 32, 
 
 
 class Hash(Protocol):
-    """What hashes bytes."""
+    """A hash object: takes bytes, and returns their digest."""
 
     def update(self, data: bytes, /) -> None: ...
     def digest(self) -> bytes: ...

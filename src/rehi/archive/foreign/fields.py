@@ -10,18 +10,19 @@ from datetime import datetime
 from rehi.archive.http_head import LineReader
 from rehi.archive.record import read_named_fields
 from rehi.errors import RecordDamaged
+from rehi.model.media_type import WARC_MAGIC
 from rehi.model.moment import WEB_BEGAN, parse_moment
 
 MAX_LENGTH = 1 << 34  # of a block: 16 GB, more than any record ever had
 UNKNOWN = -1
 ARC_FIELDS = 5  # of a record's line in version 1; in version 2 there are 10
-WARC_START = re.compile(rb"WARC/\d{1,2}\.\d{1,3}\s*")
+WARC_START = re.compile(WARC_MAGIC + rb"\d{1,2}\.\d{1,3}\s*")
 ARC_START = re.compile(rb"\S[^\r\n]{0,65000} \S+ \d{8,18} [^\r\n]* \S+\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a record says of itself; the names in lower case, the first of each."""
+    """The fields of a record, named in lower case; of a field that is repeated, the first."""
 
     kind: str
     url: str
@@ -35,7 +36,7 @@ class Fields:
 
     @property
     def date(self) -> str:
-        """When it was made, as it stands there."""
+        """The date of the record as it is written, not parsed yet."""
         return self.get("warc-date")
 
 
@@ -71,13 +72,13 @@ def read_arc_fields(line: bytes, count: int) -> Fields:
 
 
 def _read_length(value: str) -> int:
-    """Return the length of a block; UNKNOWN if it is none that can be."""
+    """Return the length of a block; UNKNOWN if the text is no length that can be."""
     sound = value.isascii() and value.isdigit() and len(value) <= 18 and int(value) <= MAX_LENGTH
     return int(value) if sound else UNKNOWN
 
 
 def read_date(text: str, *, latest: datetime) -> datetime:
-    """Return the moment that WARC or ARC tells, however exactly; RecordDamaged for none, or one that can't be."""
+    """Return the moment of a WARC or ARC date, however exact it is; RecordDamaged if it is missing or impossible."""
     try:
         moment = parse_moment(text.strip(), end=False)
     except ValueError as error:

@@ -25,7 +25,7 @@ class Message:
 
     @property
     def is_chunked(self) -> bool:
-        """Whether it was sent in chunks, and perhaps still lies there so."""
+        """Whether its header says that it was sent in chunks. Many crawlers undo them and leave the header."""
         return "chunked" in self.head.header("transfer-encoding").lower()
 
     @property
@@ -37,7 +37,7 @@ class Message:
 
     @property
     def is_coded(self) -> bool:
-        """Whether the payload is perhaps not the body itself."""
+        """Whether chunks or a compression may have to be undone to get the body."""
         return self.is_chunked or bool(self.codings)
 
     def payload(self) -> Iterator[bytes]:
@@ -46,7 +46,7 @@ class Message:
 
 
 def open_message(block: RecordBlock) -> Message:
-    """Read the head; RecordDamaged if there is none."""
+    """Read the HTTP head of a block, and return the message; RecordDamaged if there is no head."""
     return Message(read_http_head(block, block.left)[0], block)
 
 

@@ -1,4 +1,4 @@
-"""The file of a crawl made elsewhere, and its plain bytes: gzip members, zstd frames, or nothing of the kind."""
+"""The file of a crawl made elsewhere, and its plain bytes: out of gzip members or zstd frames, or as they are."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rehi.archive.member import CHUNK, CompressionDamaged, Decompressor, Member, gzip_decompressor
 from rehi.errors import RecordDamaged, SourceError
+from rehi.model.media_type import GZIP_MAGIC, GZIP_MEMBER_MAGIC, ZSTD_DICTIONARY_MAGIC, ZSTD_MAGIC
 from rehi.zstd import zstd_module
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _WINDOW = 1 << 20  # bytes of the file in which a member is looked for at once
-_GZIP = b"\x1f\x8b\x08"
-_FRAME = b"\x28\xb5\x2f\xfd"
-_DICTIONARY = b"\x5d\x2a\x4d\x18"  # the skippable frame with which a .warc.zst may begin
-_SKIPPABLE = b"\x2a\x4d\x18"  # behind a byte from 0x50 to 0x5F
+_SKIPPABLE = ZSTD_DICTIONARY_MAGIC[1:]  # behind a byte from 0x50 to 0x5F
 _WINDOW_LOG = 27  # 128 MB, what zstd itself allows unless it is told otherwise
 _LARGEST_DICTIONARY = 64 << 20
 
@@ -42,11 +40,11 @@ class PackedFile:
         self.begin = 0  # where the first member or frame is
         first = self.read(0, 4)
         self.compression = FileCompression.NONE
-        if first.startswith(_GZIP[:2]):
+        if first.startswith(GZIP_MAGIC):
             self.compression = FileCompression.GZIP
-        elif first == _FRAME or _is_skippable(first):
+        elif first == ZSTD_MAGIC or _is_skippable(first):
             self.compression = FileCompression.ZSTD
-            self.begin = self._take_dictionary() if first == _DICTIONARY else 0
+            self.begin = self._take_dictionary() if first == ZSTD_DICTIONARY_MAGIC else 0
 
     def read(self, offset: int, size: int) -> bytes:
         """Return up to ``size`` bytes at an offset; fewer only at the file's end."""
@@ -55,7 +53,7 @@ class PackedFile:
 
     def find_member(self, offset: int) -> int:
         """Return the next offset at which a member or a frame may begin; the file's size if there is none."""
-        magic = _GZIP if self.compression is FileCompression.GZIP else _FRAME
+        magic = GZIP_MEMBER_MAGIC if self.compression is FileCompression.GZIP else ZSTD_MAGIC
         while len(held := self.read(offset, _WINDOW)) >= len(magic):
             if (place := held.find(magic)) >= 0:
                 return offset + place
@@ -96,7 +94,7 @@ class PackedFile:
             raise RecordDamaged("the file's dictionary is cut off or larger than any dictionary is")
         content, zstd = self.read(8, size), zstd_module()
         try:
-            if content.startswith(_FRAME):
+            if content.startswith(ZSTD_MAGIC):
                 frame = zstd.ZstdDecompressor()
                 content = frame.decompress(content, _LARGEST_DICTIONARY)
                 if not frame.eof:

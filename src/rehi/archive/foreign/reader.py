@@ -29,12 +29,13 @@ from rehi.archive.foreign.message import Message, open_message
 from rehi.archive.foreign.packed_file import FileCompression, JoinedMembers, PackedFile, buffered, open_packed
 from rehi.archive.member import CompressionDamaged
 from rehi.errors import RecordDamaged, SourceError
+from rehi.model.media_type import ARC_MAGIC, WARC_MAGIC
 
 _TRIES = 100_000  # places that look like a member, in one file: by chance one in 16 MB
 _END = b"\r\n\r\n"
 _ENDS = (_END, b"\n\n", b"\n", b"\r\n")  # what others write after a block; nothing, or more, if they counted wrongly
-_WARC_MARKS = (b"WARC/",)
-_ARC_MARKS = (b"http://", b"https://", b"ftp://", b"dns:", b"filedesc:")
+_WARC_MARKS = (WARC_MAGIC,)
+_ARC_MARKS = (b"http://", b"https://", b"ftp://", b"dns:", ARC_MAGIC)
 _CHECKED = frozenset({"response", "resource", "request"})  # some write the original's digest into a revisit
 
 
@@ -56,7 +57,7 @@ class ForeignRecord:
         return message
 
     def is_as_declared(self) -> bool:
-        """Whether what went by is what one of its digests says; nobody agrees on what a payload is when it is coded."""
+        """Whether the block or the payload has its declared digest; crawlers differ on what a coded payload is."""
         block, payload = self.block.digest, self.block.payload_digest
         if block is None or block == _bytes_of(self.fields.get("warc-block-digest")):
             return True
@@ -73,14 +74,14 @@ class Damage:
 
 @dataclass(slots=True)
 class _Passed:
-    """What has gone by of a member, or of a whole file."""
+    """The records that were read so far of a member, or of a whole file."""
 
     last: ForeignRecord | None = None
     count: int = 0
     tail: bytes = b""  # the line ends after the last one
 
     def spoil(self) -> None:
-        """Say of the last record that it can't be trusted."""
+        """Mark the last record as one that can't be trusted."""
         if self.last is not None:
             self.last.spoiled = True
 
@@ -108,11 +109,11 @@ class ForeignFile:
         return min(self.packed.size, self.packed.file.tell())
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self.packed.file.close()
 
     def records(self, start: int = 0) -> Iterator[ForeignRecord | Damage]:
-        """Yield all records from one's place on, and what is damaged between them."""
+        """Yield all records from the place ``start`` on, and the damaged places between them."""
         if self.packed.compression and not self.is_joined:
             yield from self._members(max(start, self.packed.begin))
             return
@@ -126,7 +127,7 @@ class ForeignFile:
                 yield Damage(stream.tell(), f"{error} (after so many unpacked bytes)")
 
     def _open_plain(self, start: int) -> BufferedReader:
-        """Return the plain bytes from a place on."""
+        """Return a stream of the plain bytes from the place ``start`` on."""
         if not self.is_joined:
             self.packed.file.seek(start)
             return self.packed.file
@@ -140,20 +141,20 @@ class ForeignFile:
     def _members(self, offset: int) -> Iterator[ForeignRecord | Damage]:
         while (offset := self.packed.skip_padding(offset)) < self.packed.size:
             member = self.packed.open_member(offset)
-            here, self._passed = offset, _Passed()
+            start, self._passed = offset, _Passed()
             try:
                 yield from self._through(buffered(member), member_at=offset)
             except CompressionDamaged as error:
                 self._passed.spoil()
                 offset = self._find_onward(offset + 1)
-                yield Damage(here, str(error))
+                yield Damage(start, str(error))
                 continue
             offset += member.length
             if self.packed.compression is FileCompression.GZIP:
-                self._passed.note_member(here, member.length)
+                self._passed.note_member(start, member.length)
 
     def _through(self, stream: BufferedReader, *, member_at: int | None = None) -> Iterator[ForeignRecord | Damage]:
-        """Yield the records of a stream, which is a member or has all of them; CompressionDamaged where it is."""
+        """Yield the records of a member, or of the whole plain file; CompressionDamaged if it can't be unpacked."""
         passed, first = self._passed, b""
         while True:
             passed.tail, first = (b"", first) if first else read_start(stream)
@@ -183,7 +184,7 @@ class ForeignFile:
         return RecordBlock(stream, max(0, fields.length), hash_=new_hash(declared[0]) if declared else None)
 
     def _end(self, record: ForeignRecord) -> Damage | None:
-        """Pass over what is left of a record; return what is wrong with it."""
+        """Read a record to its end, and return the damage if there is any."""
         try:
             record.block.drain()
         except CompressionDamaged:

@@ -106,7 +106,7 @@ class BucketShelf:
         return file in self._objects()
 
     def reach(self) -> None:
-        """Have the bucket answer something; ArchiveAway if it does not."""
+        """Ask the bucket for something small; ArchiveAway if it does not answer."""
         self._store.list(PROBE_FOLDER)
         if self._away is not None:  # then what was remembered of it is no longer true
             self._note_listing(None)

@@ -104,7 +104,7 @@ class ReaderProcess:
         return monotonic() - began
 
     def make_way(self) -> None:
-        """Leave the processors to others where they want them; this is for good."""
+        """Lower the process's priority for good, so that others have the processors first."""
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self.pid, _NICE_WHEN_LONG)
 

@@ -175,7 +175,7 @@ class OxigraphReaders:
         self._start_ahead()
 
     def _make_way(self, reader: ReaderProcess | None) -> None:
-        """Let a process that works on a long query leave the processors to others, and its place to a new process."""
+        """Lower the priority of a process that works on a long query, and start another one in its place."""
         if reader is not None:
             reader.make_way()
         self._start_ahead()
@@ -222,7 +222,7 @@ def _translate(error: OSError) -> RehiError:
 
 @contextmanager
 def hold_checkpoint(folder: Path) -> Iterator[PublishedFiles | None]:
-    """Have the newest checkpoint, which is not removed meanwhile; None if there is none."""
+    """Hold the newest checkpoint, so that it is not removed meanwhile; gives None if there is none."""
     newest = checkpoints.hold_newest(folder)
     if newest is None:
         yield None
@@ -266,7 +266,7 @@ class PublishedGraph(OxigraphReaders):
         """Do nothing: nothing can have been written here."""
 
     def hold_published(self) -> AbstractContextManager[PublishedFiles | None]:
-        """Have the newest checkpoint, which stays as it is meanwhile."""
+        """Hold the newest checkpoint, which stays as it is meanwhile."""
         return hold_checkpoint(self._checkpoints)
 
     def restore(self, folder: Path) -> None:

@@ -87,7 +87,7 @@ class OxigraphStore:
         return self._readers.query(text, media_type=media_type, limits=limits)
 
     def hold_published(self) -> AbstractContextManager[PublishedFiles | None]:
-        """Have the newest checkpoint, which stays as it is meanwhile."""
+        """Hold the newest checkpoint, which stays as it is meanwhile."""
         return hold_checkpoint(self._checkpoints)
 
     def restore(self, folder: Path) -> None:

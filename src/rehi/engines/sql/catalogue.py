@@ -29,7 +29,7 @@ from rehi.ports.catalogue import DumpedFiles
 class SqlCatalogue(
     SqlSources, SqlFrontier, SqlLedger, SqlRetention, SqlOutbox, SqlKnowledge, SqlGeneration, SqlWorkers, SqlIndex
 ):
-    """The port Catalogue. Safe for use from several threads; each process opens its own."""
+    """Implements the port Catalogue on SQL. Safe for use from several threads; each process opens its own."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -46,16 +46,16 @@ class SqlCatalogue(
         return f"{dialect.name} {version} at {dialect.where()}"
 
     def dump(self) -> AbstractContextManager[Iterator[tuple[str, Iterator[bytes]]]]:
-        """Have all that is known at this moment as files, each as pieces that stay the same where nothing has changed."""
+        """Dump all that is known at this moment as files, in pieces that stay the same where nothing has changed."""
         return dump(self.database)
 
     def load_dump(self, files: DumpedFiles) -> None:
-        """Know what was dumped, by this version or an older one; EngineError if anything is known here already."""
+        """Load a dump of this version or an older one; EngineError if the catalogue is not empty."""
         load_dump(self.database, files)
         self.database.hosts.clear()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close all connections."""
         self.database.close()
 
 

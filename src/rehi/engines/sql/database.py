@@ -21,7 +21,7 @@ _HOSTS = 200_000  # some 40 MB
 
 
 class Database:
-    """Where the catalogue's tables are. Safe for use from several threads."""
+    """The database that holds the catalogue's tables. Safe for use from several threads."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -58,7 +58,7 @@ class Database:
 
     @contextmanager
     def reading(self, *, snapshot: bool = False) -> Iterator[Connection]:
-        """Have a transaction that changes nothing; as a ``snapshot``, one in which nothing of others' is seen either."""
+        """Give a transaction for reading; as a ``snapshot``, it does not see what others write meanwhile."""
         engine = self._engine.execution_options(**self.dialect.snapshot) if snapshot else self._engine
         try:
             with engine.begin() as connection:
@@ -72,13 +72,13 @@ class Database:
             return work(connection)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close all connections."""
         self.dialect.close()
         self._engine.dispose()
 
 
 class _OnDatabase(Protocol):
-    """Whatever has a database, as all ports have."""
+    """A class with a database, as every port on SQL is."""
 
     database: Database
 
@@ -87,7 +87,7 @@ S = TypeVar("S", bound=_OnDatabase)
 
 
 def transaction(method: Callable[Concatenate[S, Connection, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Let a port's method run in one writing transaction, whose connection it is given; ``Database.write`` repeats it."""
+    """Let a port's method run in one writing transaction, with its connection; ``Database.write`` may repeat it."""
 
     @wraps(method)
     def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:

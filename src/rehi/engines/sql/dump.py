@@ -39,7 +39,7 @@ _DATABASES = {"SQLite": "sqlite://", "PostgreSQL": "postgresql+psycopg://"}
 
 @contextmanager
 def dump(database: Database) -> Iterator[Iterator[tuple[str, Iterator[bytes]]]]:
-    """Have the files of a dump, all from one moment; each is read before the next is asked for."""
+    """Give the files of a dump, all from one moment; each is read before the next is asked for."""
     with database.reading(snapshot=True) as connection:
         version = schema_version(connection, database)  # the moment: here the transaction reads for the first time
         yield _files(connection, version)
@@ -143,12 +143,12 @@ def _schema(first: tuple[str, Iterable[bytes]], database: str) -> DumpedSchema:
 
 
 def _check_empty(connection: Connection, database: Database) -> None:
-    there = set(inspect(connection).get_table_names())
+    tables = set(inspect(connection).get_table_names())
     for table in (host, source):
-        if table.name in there and connection.execute(select(table.c.id).limit(1)).first() is not None:
+        if table.name in tables and connection.execute(select(table.c.id).limit(1)).first() is not None:
             raise EngineError(f"the catalogue {database.dialect.where()} is not empty: name an empty database")
-    foreign = sorted(there - set(metadata.tables))
-    if foreign and meta.name not in there:
+    foreign = sorted(tables - set(metadata.tables))
+    if foreign and meta.name not in tables:
         raise EngineError(
             f"the database {database.dialect.where()} holds something else ({foreign[0]}): name an empty one"
         )

@@ -129,7 +129,7 @@ def wrong_values(row: Sequence[Any], names: Sequence[str], checks: Sequence[Chec
 
 
 def checks_of(table: Table, opaque: Opaque = NOTHING_KNOWN) -> list[Check]:
-    """Return what to look at in each column of a table."""
+    """Return the checks of each column of a table."""
     return [
         _opaque_check(opaque[table.name, column.name]) if (table.name, column.name) in opaque else _check_of(column)
         for column in table.columns

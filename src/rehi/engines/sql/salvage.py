@@ -65,7 +65,7 @@ def rebuild_indexes(path: Path) -> None:
 
 
 def salvage(old: Path, new: Path) -> Mapping[str, int]:
-    """Make a new catalogue with the readable rows of an old one; how many there are of each table."""
+    """Make a new catalogue with the readable rows of an old one, and return how many of each table."""
     open_catalogue(f"sqlite:///{new}").close()
     counts: Counter[str] = Counter()
     with closing(_open_old(old)) as source, closing(sqlite3.connect(new, isolation_level=None)) as target:

@@ -51,7 +51,7 @@ def get_name_diff(house: House, *, url: Url, old: Old = "", new: New = "") -> tu
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    """Let no more wait than leave the other pages their threads; what takes too long or too much is given up."""
+    """Take one of the few turns to compare, so that other pages keep their threads; Busy if there is none."""
     if not turns.acquire(blocking=False):
         raise Busy("many comparisons are under way; ask again in a moment")
     try:

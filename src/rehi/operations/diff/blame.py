@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rehi.compare import Beginning, Table, TableTooLarge, both_headers, to_table, trace_rows
-from rehi.errors import ArchiveError, BodyDropped
+from rehi.errors import ArchiveError, BodyPruned
 from rehi.model.version import Version
 from rehi.operations.diff.body import DiffKind, ParsedBody, read_body
 
@@ -66,7 +66,7 @@ class _PastTables:
             rows = content.rows()
             named = both_headers(rows, [header, *rows[1:3]])[0] if header else False
             return to_table(rows, header=named)
-        except (ArchiveError, BodyDropped, TableTooLarge):
+        except (ArchiveError, BodyPruned, TableTooLarge):
             return None
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rehi.compare import read_rows
-from rehi.errors import BodyDropped
+from rehi.errors import BodyPruned
 from rehi.extract import extract, has_reader
 from rehi.extract.body import charset_of
 from rehi.extract.characters import clean
@@ -101,7 +101,7 @@ class ParsedBody:
 def read_body(archive: Archive, version: Version, *, url: str, max_text: int) -> ParsedBody:
     """Return the bytes from the archive, but not those of a body that is too large to be compared."""
     if version.dropped:
-        raise BodyDropped(
+        raise BodyPruned(
             f"the bytes of version {version.number} were dropped by a rule; its digest and times are known"
         )
     pieces: list[bytes] = []

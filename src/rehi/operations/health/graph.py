@@ -37,7 +37,7 @@ _LIMITS = QueryLimits(seconds=600.0)
 
 @dataclass(slots=True)
 class _Comparison:
-    """What was compared so far."""
+    """The state of a comparison of the graph with the catalogue."""
 
     compared: int = 0
     unsure: int = 0  # subjects that were on their way each time

@@ -54,7 +54,7 @@ def mend(settings: Settings) -> Mended:
         _mend_graph(house, mended)
         with house.working() as work:
             work.catch_up()
-        mended.done += [f"{n:,} {what}" for what, n in sorted(work.progress.counts.items()) if n]
+        mended.done += [f"{n:,} {name}" for name, n in sorted(work.progress.counts.items()) if n]
     return mended
 
 
@@ -125,7 +125,7 @@ def _versions_of(house: House, body: PrunedBody) -> Iterator[LostVersion]:
 
 
 def _mend_files(house: House, damaged: Collection[str]) -> Iterator[str]:
-    """Write files anew without what is no record, so that other tools read them to their ends; what was lost is noted by now."""
+    """Write damaged files anew with their whole records only, so that other tools read them to their ends."""
     own = own_files(house.worker) if house.settings.archive.uri else None  # of a bucket, others look after theirs
     files = [file for file in damaged if own is None or own.fullmatch(file)]
     ends, sizes = {file.name: file.known_end for file in files_here(house)}, dict(house.archive.shelf.files())

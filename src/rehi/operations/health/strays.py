@@ -26,7 +26,7 @@ _COUNTS = """SELECT ?all ?named { { SELECT (COUNT(*) AS ?all) { ?s ?p ?o } }
 
 
 class Strays:
-    """The graph's own list of what it holds, and what of it is accounted for; a context manager."""
+    """Finds what the graph says and the catalogue does not account for; a context manager, with both lists on disk."""
 
     def __init__(self, house: House) -> None:
         self._house, self._base = house, house.settings.base
@@ -59,7 +59,7 @@ class Strays:
             self._note_foreign(f"the default graph with {loose:,} statements")
 
     def account(self, changes: Sequence[GraphChange]) -> None:
-        """Take into account what the catalogue would have the graph say."""
+        """Note what the catalogue accounts for, given as the changes that would write it."""
         for change in changes:
             self._accounted.add(_key(change))
             if not isinstance(
@@ -113,8 +113,8 @@ class Strays:
 
     def set_aside(self, change: GraphChange, into: IO[bytes]) -> bool:
         """Write what is said where a change is made as N-Quads; return whether all of it can be named, and so be removed."""
-        what = "?s ?p ?o" if isinstance(change, ReplaceGraph) else f"{change.subject} ?p ?o"
-        query = f"CONSTRUCT {{ {what} }} WHERE {_pattern(change)}"
+        template = "?s ?p ?o" if isinstance(change, ReplaceGraph) else f"{change.subject} ?p ?o"
+        query = f"CONSTRUCT {{ {template} }} WHERE {_pattern(change)}"
         answer = self._house.graph.query(query, media_type="application/n-triples", limits=_LIMITS)
         nameable = True
         for line in _lines(answer.chunks):

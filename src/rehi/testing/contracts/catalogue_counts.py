@@ -10,9 +10,9 @@ from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
     bring,
-    came,
     claim,
     claim_descriptions,
+    fetched,
     findings,
     misread,
     place,
@@ -31,7 +31,7 @@ WHOLE = {
 def _counts(catalogue: Catalogue, source_id: int) -> dict[str, float]:
     """Return what a source's resources have come to, without what was counted when it was taken in."""
     counts = catalogue.source(source_id).counts
-    return {what: n for what, n in counts.items() if n and what in {*WHOLE, "redirect", "gone", "not-text"}}
+    return {name: n for name, n in counts.items() if n and name in {*WHOLE, "redirect", "gone", "not-text"}}
 
 
 def _work(catalogue: Catalogue) -> None:
@@ -43,7 +43,7 @@ def _work(catalogue: Catalogue) -> None:
 
 
 class CountsContract:
-    """The numbers of the port Sources."""
+    """What the port Sources promises of its numbers."""
 
     def test_all_sources_of_a_resource_count_what_it_comes_to(self, catalogue: Catalogue) -> None:
         sources = [add(catalogue, A, C, name="one"), add(catalogue, A, name="two"), add(catalogue, C, name="three")]
@@ -80,7 +80,7 @@ class CountsContract:
 
     def test_a_redirect_and_its_target_may_come_in_one_batch(self, catalogue: Catalogue) -> None:
         source = add(catalogue, B)
-        record(catalogue, [redirected(B, A, 1), came(A, "one", 2)], now=at(2))
+        record(catalogue, [redirected(B, A, 1), fetched(A, "one", 2)], now=at(2))
         assert _counts(catalogue, source.id) == {
             "visited": 2, "redirect": 1, "new": 1, "bytes": 3, "seconds:fetch": 0.5,
         }  # fmt: skip
@@ -98,7 +98,7 @@ class CountsContract:
 
     def test_what_cant_be_read_counts_for_all_sources(self, catalogue: Catalogue) -> None:
         sources = [add(catalogue, A, name="one"), add(catalogue, A, name="two")]
-        record(catalogue, [came(A, "one", 1)], now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], now=at(1))
         (task,) = claim(catalogue, 1)
         record_reads(catalogue, misread(task, NotText("an image")), when=2)
         assert [_counts(catalogue, source.id).get("not-text") for source in sources] == [1, 1]

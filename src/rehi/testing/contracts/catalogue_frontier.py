@@ -11,8 +11,8 @@ from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
-    came,
     failed,
+    fetched,
     findings,
     given_back,
     lease_one,
@@ -22,7 +22,7 @@ from rehi.testing.contracts.catalogue_samples import (
 
 
 class FrontierContract:
-    """The port Frontier, but for what visits come to."""
+    """What the port Frontier promises, but for what visits come to."""
 
     def test_a_leased_host_is_nobody_elses_until_the_lease_ends(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
@@ -52,7 +52,7 @@ class FrontierContract:
 
     def test_a_task_knows_the_newest_version(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
-        visit = came("http://a.ee/", "one", next_in=10)
+        visit = fetched("http://a.ee/", "one", next_in=10)
         record(catalogue, [visit], [given_back(lease_one(catalogue))], worker="one", now=at(0))
         (task,) = lease_one(catalogue, 10).tasks
         assert (task.digest, task.body, task.etag, task.last_modified) == (
@@ -70,14 +70,14 @@ class FrontierContract:
         add(catalogue, "http://a.ee/")
         (task,) = lease_one(catalogue).tasks
         assert (task.history, task.promised, task.media_type, task.failing_since) == (b"", 0.0, "", None)
-        visit = replace(came("http://a.ee/", "one", next_in=60), history=b"\0\xffone")
+        visit = replace(fetched("http://a.ee/", "one", next_in=60), history=b"\0\xffone")
         record(catalogue, [visit], [], worker="one", now=at(0))
         record(catalogue, [failed("http://a.ee/", 1)], [], worker="one", now=at(1))
         (task,) = lease_one(catalogue, 3601).tasks
         assert (task.history, task.media_type, task.failing_since) == (b"\0\xffone", "text/html", at(1))
 
     def test_a_task_without_a_source_has_no_policy_of_its_own(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came("http://a.ee/", "one", next_in=1)], [], worker="one", now=at(0))
+        record(catalogue, [fetched("http://a.ee/", "one", next_in=1)], [], worker="one", now=at(0))
         (task,) = lease_one(catalogue, 1).tasks
         assert (task.source_id, task.policies, task.weight) == (0, (), 1.0)
 
@@ -109,7 +109,7 @@ class FrontierContract:
 
     def test_a_released_host_is_ready_when_its_next_url_is_due(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
-        visit = came("http://a.ee/", "one", next_in=500)
+        visit = fetched("http://a.ee/", "one", next_in=500)
         record(catalogue, [visit], [given_back(lease_one(catalogue), 1)], worker="one", now=at(0))
         assert catalogue.next_ready() == at(500)
 
@@ -123,10 +123,10 @@ class FrontierContract:
 
     def test_a_ready_host_without_due_urls_is_not_leased_but_moved(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", "http://b.ee/")
-        record(catalogue, [came("http://a.ee/", "one", next_in=500)], [], worker="one", now=at(0))
+        record(catalogue, [fetched("http://a.ee/", "one", next_in=500)], [], worker="one", now=at(0))
         assert lease_one(catalogue, 1).origin == "http://b.ee"
         catalogue.forget_leases(worker="one", rest=0.0, now=at(1))
-        record(catalogue, [came("http://b.ee/", "two", next_in=900)], [], worker="one", now=at(0))
+        record(catalogue, [fetched("http://b.ee/", "two", next_in=900)], [], worker="one", now=at(0))
         assert catalogue.lease(worker="w", hosts=5, urls=5, ttl=5, now=at(2)) == []
         assert catalogue.next_ready() == at(500)
 
@@ -202,5 +202,5 @@ class FrontierContract:
         lease = lease_one(catalogue)
         source = catalogue.add_source(kind="url-list", name="b", location="/b", size=1, now=at(1))
         catalogue.take_in(source, findings("http://a.ee/b"), cursor=b"1", counts={}, now=at(1))
-        record(catalogue, [came("http://a.ee/", "one")], [given_back(lease, 5)], worker="one", now=at(4))
+        record(catalogue, [fetched("http://a.ee/", "one")], [given_back(lease, 5)], worker="one", now=at(4))
         assert [task.url for task in lease_one(catalogue, 5).tasks] == ["http://a.ee/b"]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from rehi.model.generation import GraphMark, GraphRecord
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, bring, came, claim_descriptions, drain, place, record
+from rehi.testing.contracts.catalogue_samples import at, bring, claim_descriptions, drain, fetched, place, record
 
 MARK, NEXT = (GraphMark(generation="first", batch=batch) for batch in (0, 1))
 
 
 class GenerationContract:
-    """The port Generation."""
+    """What the port Generation promises."""
 
     def test_before_a_graph_is_begun_only_its_statements_are_counted(self, catalogue: Catalogue) -> None:
         assert catalogue.graph_record() == GraphRecord(mark=None)
-        record(catalogue, [came("http://a.ee/", "a", 1)], [], worker="one", now=at(1))
-        told = claim_descriptions(catalogue, 2)
-        catalogue.record_descriptions(told.claims, statements={told.resources[0].resource_id: 7})
+        record(catalogue, [fetched("http://a.ee/", "a", 1)], [], worker="one", now=at(1))
+        descriptions = claim_descriptions(catalogue, 2)
+        catalogue.record_descriptions(descriptions.claims, statements={descriptions.resources[0].resource_id: 7})
         assert catalogue.graph_record() == GraphRecord(mark=None, statements=7)
 
     def test_a_batch_is_recorded_with_its_mark(self, catalogue: Catalogue) -> None:
@@ -27,15 +27,17 @@ class GenerationContract:
         assert catalogue.graph_record().mark == NEXT
 
     def test_what_is_to_be_written_again_is_counted_until_it_is(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came("http://a.ee/", "a", 1), came("http://b.ee/", "b", 1)], [], worker="one", now=at(1))
+        record(
+            catalogue, [fetched("http://a.ee/", "a", 1), fetched("http://b.ee/", "b", 1)], [], worker="one", now=at(1)
+        )
         drain(catalogue)
         catalogue.begin_graph(MARK, rewrite="it was lost: \N{SNOWMAN}")
         assert catalogue.graph_record() == GraphRecord(mark=MARK, rewriting="it was lost: \N{SNOWMAN}", left=2)
-        told = claim_descriptions(catalogue, 2)
+        descriptions = claim_descriptions(catalogue, 2)
         record(
-            catalogue, [came("http://c.ee/", "c", 3)], [], worker="one", now=at(3)
+            catalogue, [fetched("http://c.ee/", "c", 3)], [], worker="one", now=at(3)
         )  # what comes later does not count
-        catalogue.record_descriptions(told.claims, statements={}, mark=NEXT)
+        catalogue.record_descriptions(descriptions.claims, statements={}, mark=NEXT)
         assert catalogue.graph_record().left == 0
         catalogue.end_rewrite()
         assert catalogue.graph_record() == GraphRecord(mark=NEXT)

@@ -17,8 +17,8 @@ from rehi.testing.contracts.catalogue_samples import (
     NOW,
     add,
     at,
-    came,
     failed,
+    fetched,
     given_back,
     lease_one,
     record,
@@ -39,7 +39,7 @@ def _lease(catalogue: Catalogue, when: float) -> list[HostLease]:
 
 
 class HostsContract:
-    """The port Hosts, and what the port Frontier tells of hosts."""
+    """What the ports Index and Frontier promise of hosts."""
 
     def test_a_lease_knows_what_was_learned_of_the_host(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
@@ -94,7 +94,7 @@ class HostsContract:
         (row,), _ = catalogue.hosts("a.ee", Page())
         catalogue.order(row.host_id, LEAVE, now=at(1))
         add(catalogue, A + "new", name="other", when=2)
-        record(catalogue, [came(A + "more", "one", 3, next_in=1)], [], worker="one", now=at(3))
+        record(catalogue, [fetched(A + "more", "one", 3, next_in=1)], [], worker="one", now=at(3))
         catalogue.make_due(now=at(4))
         assert [lease.origin for lease in _lease(catalogue, 10**9)] == ["http://b.ee"]
 
@@ -167,7 +167,7 @@ class HostsContract:
         row = _row(catalogue, 2)
         assert (row.state, row.why, row.ready_at) == (HostState.WAITING, "it asked for that", at(30))
         lease = lease_one(catalogue, 30)
-        record(catalogue, [came(A, "one", 30, next_in=500)], [given_back(lease, 40)], worker="me", now=at(30))
+        record(catalogue, [fetched(A, "one", 30, next_in=500)], [given_back(lease, 40)], worker="me", now=at(30))
         row = _row(catalogue, 35)
         assert (row.state, row.why, row.ready_at) == (HostState.IDLE, "", at(530))
 
@@ -192,7 +192,7 @@ class HostsContract:
             now=at(0),
         )
         back = [replace(given_back(lease, 1, delay=2.0), address="192.0.2.7") for lease in held.values()]
-        visits = [came(A, "one", 1), failed(A + "2", 2), unchanged(A, 3)]
+        visits = [fetched(A, "one", 1), failed(A + "2", 2), unchanged(A, 3)]
         record(catalogue, visits, back, worker="w", now=at(3))
         (facts,) = catalogue.host("http://A.ee/", now=at(3))
         assert (facts.row.resources, facts.row.delay, facts.due) == (3, 2.0, 1)
@@ -206,7 +206,11 @@ class HostsContract:
 
     def test_the_newest_visits_are_shown_and_not_too_many(self, catalogue: Catalogue) -> None:
         for when in range(0, 60, 3):
-            batch = [came(f"{A}{when % 4}", f"{when}", when), unchanged(A + "x", when + 1), failed(A + "y", when + 2)]
+            batch = [
+                fetched(f"{A}{when % 4}", f"{when}", when),
+                unchanged(A + "x", when + 1),
+                failed(A + "y", when + 2),
+            ]
             record(catalogue, batch, [], worker="w", now=at(when))
         (facts,) = catalogue.host("a.ee", now=at(99))
         assert [visit.at for visit in facts.visits] == [at(when) for when in range(59, 39, -1)]

@@ -13,9 +13,9 @@ from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
     bring,
-    came,
     claim,
     failed,
+    fetched,
     place,
     record,
     record_reads,
@@ -48,7 +48,7 @@ CASES: list[tuple[DocumentFilter, list[str]]] = [
 def _fill(catalogue: Catalogue) -> None:
     record(
         catalogue,
-        [came(HOME, "one", 1), came(NEWS, "two", 1), came("http://z.ee/", "three", 1)],
+        [fetched(HOME, "one", 1), fetched(NEWS, "two", 1), fetched("http://z.ee/", "three", 1)],
         [],
         worker="one",
         now=at(1),
@@ -64,7 +64,7 @@ def _fill(catalogue: Catalogue) -> None:
 
 
 class IndexContract:
-    """The port Index."""
+    """What the port Index promises."""
 
     def test_documents_come_in_the_order_of_their_urls_page_by_page(self, catalogue: Catalogue) -> None:
         urls = [f"http://a.ee/{page:02}" for page in range(10)]

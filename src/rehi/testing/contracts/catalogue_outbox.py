@@ -19,12 +19,12 @@ from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
     bring,
-    came,
     choose,
     claim,
     claim_descriptions,
     digest_of,
     drain,
+    fetched,
     known_end,
     misread,
     place,
@@ -45,25 +45,25 @@ def _derived(catalogue: Catalogue, resource_id: int) -> RecordRef | None:
 
 
 class OutboxContract:
-    """The ports Outbox and Knowledge."""
+    """What the ports Outbox and Knowledge promise."""
 
     def test_a_new_version_waits_to_be_read(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         assert (task.url, task.source_id, task.digest, task.size) == (A, source.id, digest_of("one"), 3)
         assert (task.body, task.media_type, task.claim.attempts) == (RecordRef("a.warc.gz", 1000, 100), "text/html", 0)
         assert task.version_id == catalogue.versions(A)[0].id
 
     def test_a_claimed_task_is_nobody_elses_until_the_claim_ends(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(B, "two", 1)], [], worker="", now=at(1))
+        record(catalogue, [fetched(A, "one", 1), fetched(B, "two", 1)], [], worker="", now=at(1))
         assert [task.url for task in claim(catalogue, 1, limit=1)] == [A]
         assert [task.url for task in claim(catalogue, 1, worker="two")] == [B]
         assert claim(catalogue, 60, worker="three") == []
         assert [task.url for task in claim(catalogue, 61, worker="three")] == [A, B]
 
     def test_a_worker_that_starts_again_forgets_its_claims(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1)], [], worker="", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="", now=at(1))
         claim(catalogue, 1, worker="w")
         catalogue.forget_leases(worker="other", rest=0.0, now=at(1))
         assert claim(catalogue, 1) == []
@@ -71,18 +71,18 @@ class OutboxContract:
         assert len(claim(catalogue, 1)) == 1
 
     def test_a_worker_reads_what_lies_in_its_own_folder(self, catalogue: Catalogue) -> None:
-        here, there = RecordRef("one.warc.gz", 0, 9), RecordRef("two.warc.gz", 0, 9)
-        record(catalogue, [came(A, "one", 1, ref=here)], [], worker="one", now=at(1))
-        record(catalogue, [came(B, "two", 1, ref=there)], [], worker="two", now=at(1))
-        duplicate = replace(came("http://c.ee/", "one", 2, ref=RecordRef("two.warc.gz", 9, 9)), body=here)
+        first, second = RecordRef("one.warc.gz", 0, 9), RecordRef("two.warc.gz", 0, 9)
+        record(catalogue, [fetched(A, "one", 1, ref=first)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(B, "two", 1, ref=second)], [], worker="two", now=at(1))
+        duplicate = replace(fetched("http://c.ee/", "one", 2, ref=RecordRef("two.warc.gz", 9, 9)), body=first)
         record(catalogue, [duplicate], [], worker="two", now=at(2))
         assert [task.url for task in claim(catalogue, 2, worker="two")] == [B]
         assert [task.url for task in claim(catalogue, 2, worker="three")] == []
         assert [task.url for task in claim(catalogue, 2, worker="one")] == [A, "http://c.ee/"]
 
     def test_what_lies_in_anothers_folder_can_be_claimed_by_who_has_the_file_too(self, catalogue: Catalogue) -> None:
-        there = RecordRef("two.warc.gz", 0, 9)
-        record(catalogue, [came(A, "one", 1, ref=there)], [], worker="two", now=at(1))
+        place = RecordRef("two.warc.gz", 0, 9)
+        record(catalogue, [fetched(A, "one", 1, ref=place)], [], worker="two", now=at(1))
         assert catalogue.waiting_files(worker="one", limit=9) == {"two.warc.gz": "two"}
         assert catalogue.waiting_files(worker="two", limit=9) == {}
         assert claim(catalogue, 2, files=("other.warc.gz",)) == []
@@ -106,7 +106,7 @@ class OutboxContract:
         assert (claimed.kind, claimed.subject, claimed.attempts) == ("weather", 7, 0)
 
     def test_bytes_that_two_urls_have_are_read_once(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "same", 1), came(B, "same", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "same", 1), fetched(B, "same", 1)], [], worker="one", now=at(1))
         first, second = claim(catalogue, 1)
         assert first.blob_id == second.blob_id
         result = understood(first, place("Tartu"))
@@ -122,7 +122,7 @@ class OutboxContract:
     def test_links_are_followed_by_the_worker_that_has_the_text(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
         catalogue.set_follow(source.id, "same host")
-        record(catalogue, [came(A, "same", 1), came(B, "same", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "same", 1), fetched(B, "same", 1)], [], worker="one", now=at(1))
         first, second = claim(catalogue, 1)
         result = understood(first)
         record_reads(catalogue, result, when=2)
@@ -161,7 +161,7 @@ class OutboxContract:
         candidates = catalogue.find_candidates([key, unknown])
         assert {known: [candidate.name for candidate in some] for known, some in candidates.items()} == {key: ["Tartu"]}
         entity_id = candidates[key][0].id
-        record(catalogue, [came(B, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(B, "two", 2)], [], worker="one", now=at(2))
         (task,) = claim(catalogue, 2)
         linked = LinkedIdentity(identity=says("Tartu linn", key=unknown), entity_id=entity_id)
         result = understood(task)
@@ -171,7 +171,7 @@ class OutboxContract:
         assert "Tartu linn" in catalogue.entity(key).lemmas
 
     def test_what_a_facet_keeps_and_puts_into_the_index_is_found_again(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(B, "two", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1), fetched(B, "two", 1)], [], worker="one", now=at(1))
         first, second = claim(catalogue, 1)
         brief = FacetBrief(name="topics", version=3, data=b'["Ilm"]')
         terms = (Term(field="topic", value="Ilm"), Term(field="topic", value="ILM"))
@@ -183,7 +183,7 @@ class OutboxContract:
 
     def test_a_reading_is_on_record_once(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         for _ in range(3):
             record_reads(catalogue, *[understood(task, says("Katrin Paio", count=3))] * 2, when=2)
@@ -202,14 +202,17 @@ class OutboxContract:
         assert [(name.name, name.count) for name in catalogue.names_on(row)] == [("Tartu", 5), ("Narva", 1)]
         with pytest.raises(NotFound):
             catalogue.entity(PAIO)
-        told = claim_descriptions(catalogue, 5)
-        assert {(entity.key.slug, entity.documents) for entity in told.entities} == {("narva", 1), ("katrin-paio", 0)}
-        assert [str(key) for key in told.resources[0].mentions] == ["place/narva", "place/tartu"]
+        descriptions = claim_descriptions(catalogue, 5)
+        assert {(entity.key.slug, entity.documents) for entity in descriptions.entities} == {
+            ("narva", 1),
+            ("katrin-paio", 0),
+        }
+        assert [str(key) for key in descriptions.resources[0].mentions] == ["place/narva", "place/tartu"]
         counts = catalogue.source(source.id).counts
         assert (counts["documents"], counts["names"]) == (1, 6)
 
     def test_an_older_version_read_late_changes_nothing(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         record_reads(catalogue, understood(new, place("Narva")), when=3)
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
@@ -217,14 +220,14 @@ class OutboxContract:
         assert claim(catalogue, 999) == []
 
     def test_two_versions_in_one_batch_leave_the_newer(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         record_reads(catalogue, understood(new, place("Narva")), understood(old, place("Tartu")), when=3)
         assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
         assert catalogue.totals(now=at(3)).entities["place"] == 1
 
     def test_what_is_to_be_tried_again_is_counted_until_it_is_set_aside(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         for attempt, retry in enumerate((True, True, False)):
             (task,) = claim(catalogue, 1)
             assert task.claim.attempts == attempt
@@ -237,20 +240,22 @@ class OutboxContract:
     def test_a_version_that_cant_be_read_takes_the_document_away(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1, title="Tartu")
         drain(catalogue)
-        record(catalogue, [came(A, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "two", 2)], [], worker="one", now=at(2))
         (task,) = claim(catalogue, 2)
         record_reads(catalogue, misread(task, Unreadable("not a PDF")), when=3)
         assert (catalogue.document(row).title, _derived(catalogue, row), catalogue.names_on(row)) == ("", None, [])
-        told = claim_descriptions(catalogue, 5)
-        (described,) = told.resources
+        descriptions = claim_descriptions(catalogue, 5)
+        (described,) = descriptions.resources
         assert (len(described.versions), described.document, described.mentions) == (2, None, ())
-        assert [(entity.key, entity.documents) for entity in told.entities] == [(EntityKey("place", "tartu"), 0)]
+        assert [(entity.key, entity.documents) for entity in descriptions.entities] == [
+            (EntityKey("place", "tartu"), 0)
+        ]
         assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 1
         bring(catalogue, A, "three", when=4)
         assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
 
     def test_after_a_newer_version_failed_an_older_one_is_not_put_back(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         record_reads(catalogue, misread(new, Unreadable("no")), when=3)
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
@@ -259,15 +264,15 @@ class OutboxContract:
 
     def test_what_holds_no_text_is_no_problem(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         record_reads(catalogue, misread(claim(catalogue, 1)[0], NotText("an image"), noted=False), when=2)
         assert catalogue.problems(stage=None, page=Page()) == ([], 0)
         assert catalogue.source(source.id).counts["not-text"] == 1
 
     def test_the_graph_is_told_of_a_resource_and_its_entities(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", says("Katrin Paio", given="Katrin", family="Paio"), when=1, title="Home")
-        told = claim_descriptions(catalogue, 5)
-        (described,), (entity,) = told.resources, told.entities
+        descriptions = claim_descriptions(catalogue, 5)
+        (described,), (entity,) = descriptions.resources, descriptions.entities
         assert (described.resource_id, described.url, described.mentions) == (row, A, (PAIO,))
         assert described.document is not None
         assert (described.document.title, described.document.language) == ("Home", "et")
@@ -277,26 +282,30 @@ class OutboxContract:
 
     def test_one_telling_finishes_all_rows_of_a_subject(self, catalogue: Catalogue) -> None:
         for when in range(5):
-            record(catalogue, [came(A, f"body {when}", when)], [], worker="one", now=at(when))
-        told = claim_descriptions(catalogue, 5, limit=1)
-        assert (len(told.claims[0].ids), len(told.resources), len(told.resources[0].versions)) == (5, 1, 5)
-        catalogue.record_descriptions(told.claims, statements={})
+            record(catalogue, [fetched(A, f"body {when}", when)], [], worker="one", now=at(when))
+        descriptions = claim_descriptions(catalogue, 5, limit=1)
+        assert (
+            len(descriptions.claims[0].ids),
+            len(descriptions.resources),
+            len(descriptions.resources[0].versions),
+        ) == (5, 1, 5)
+        catalogue.record_descriptions(descriptions.claims, statements={})
         assert not claim_descriptions(catalogue, 6).claims
 
     def test_what_changes_while_the_graph_is_written_is_told_again(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
-        told = claim_descriptions(catalogue, 5)
-        record(catalogue, [came(A, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
+        descriptions = claim_descriptions(catalogue, 5)
+        record(catalogue, [fetched(A, "two", 2)], [], worker="one", now=at(2))
         assert not claim_descriptions(catalogue, 6, worker="two").claims  # it is with somebody who does not know it yet
-        catalogue.record_descriptions(told.claims, statements={})
+        catalogue.record_descriptions(descriptions.claims, statements={})
         assert len(claim_descriptions(catalogue, 6, worker="two").resources[0].versions) == 2
 
     def test_an_entity_that_only_more_documents_mention_is_not_told_again(self, catalogue: Catalogue) -> None:
         bring(catalogue, A, "one", place("Tartu"), when=1)
         drain(catalogue)
         bring(catalogue, B, "two", place("Tartu", 7), when=2)
-        told = claim_descriptions(catalogue, 5)
-        assert ([described.url for described in told.resources], told.entities) == ([B], [])
+        descriptions = claim_descriptions(catalogue, 5)
+        assert ([described.url for described in descriptions.resources], descriptions.entities) == ([B], [])
 
     def test_statements_count_what_the_graph_holds_now(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
@@ -313,8 +322,8 @@ class OutboxContract:
         bring(catalogue, A, "one", place("Tartu"), place("Narva"), when=1)
         drain(catalogue)
         assert (catalogue.put("resource"), catalogue.put("entity")) == (1, 2)
-        told = claim_descriptions(catalogue, 5)
-        assert (len(told.resources), len(told.entities)) == (1, 2)
+        descriptions = claim_descriptions(catalogue, 5)
+        assert (len(descriptions.resources), len(descriptions.entities)) == (1, 2)
 
     def test_an_entitys_name_does_not_depend_on_who_came_first(self, catalogue: Catalogue) -> None:
         forms = [says("KATRIN PAIO"), says("katrin paio"), says("Katrin Paio", given="Katrin", family="Paio")]

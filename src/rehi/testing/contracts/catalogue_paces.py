@@ -8,7 +8,7 @@ from rehi.model.host import HostOrders
 from rehi.model.visit import HostLease
 from rehi.model.work import HostRelease
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, given_back, lease_one, record
+from rehi.testing.contracts.catalogue_samples import add, at, fetched, given_back, lease_one, record
 
 A, B, C = "http://a.ee/", "http://b.ee/", "http://c.ee/"
 
@@ -33,7 +33,7 @@ def _grouped(catalogue: Catalogue, *urls: str) -> None:
 
 
 class PacesContract:
-    """Pace groups, of the port Frontier."""
+    """What the port Frontier promises of pace groups."""
 
     def test_hosts_of_one_group_are_leased_one_at_a_time(self, catalogue: Catalogue) -> None:
         _grouped(catalogue, A, B)
@@ -70,7 +70,7 @@ class PacesContract:
         add(catalogue, A, B)
         held = _leases(catalogue, 0)
         back = [_back(held["http://a.ee"], 1), _back(held["http://b.ee"], 0)]
-        record(catalogue, [came(B, "one", next_in=1000)], back, worker="w", now=at(0))
+        record(catalogue, [fetched(B, "one", next_in=1000)], back, worker="w", now=at(0))
         late = lease_one(catalogue, 2, ttl=10)
         assert late.origin == "http://a.ee"
         add(catalogue, B + "new", name="other", when=0.5)

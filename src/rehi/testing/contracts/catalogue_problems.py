@@ -6,7 +6,7 @@ from rehi.errors import DnsFailed, ReaderCrashed, TimedOut
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, ProblemClass, ProblemKey, Stage
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, came, claim, failed, misread, record, record_reads
+from rehi.testing.contracts.catalogue_samples import at, claim, failed, fetched, misread, record, record_reads
 
 PAGE, ROBOTS = "http://a.ee/page", "http://a.ee/robots.txt"
 HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
@@ -24,7 +24,7 @@ def _fill(catalogue: Catalogue) -> None:
     for when in range(3):
         record(catalogue, [failed(f"http://slow{when}.ee/", when, error=TimedOut("x"))], [], worker="one", now=at(when))
     record(catalogue, [failed("http://no.ee/", 3, error=DnsFailed("no such name"))], [], worker="one", now=at(3))
-    record(catalogue, [came("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
+    record(catalogue, [fetched("http://b.ee/", "body", 4)], [], worker="one", now=at(4))
     (task,) = claim(catalogue, 4)
     record_reads(catalogue, misread(task, ReaderCrashed("it died"), when=5), when=5)
 
@@ -35,7 +35,7 @@ def capped(*subjects: str) -> list[ProblemKey]:
 
 
 class ProblemsContract:
-    """``problems``, ``problem_classes`` and ``note``."""
+    """What ``problems``, ``problem_classes`` and ``note`` promise."""
 
     def test_a_house_without_problems_has_no_classes(self, catalogue: Catalogue) -> None:
         assert catalogue.problem_classes(stage=None) == []

@@ -16,10 +16,10 @@ from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     at,
     bring,
-    came,
     claim,
     claim_descriptions,
     drain,
+    fetched,
     place,
     record,
     record_reads,
@@ -37,10 +37,10 @@ def _reading(task: ReadTask, *, recipe: str = "recipe-1") -> NewReading:
 
 
 class ReadingsContract:
-    """The port Knowledge, as far as readings go."""
+    """What the port Knowledge promises of readings."""
 
     def test_documents_match_all_terms_that_are_given(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(B, "two", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1), fetched(B, "two", 1)], [], worker="one", now=at(1))
         first, second = claim(catalogue, 1)
         sun, rain = Term(field="sky", value="Sun"), Term(field="sky", value="Rain: heavy")
         record_reads(catalogue, understood(first, terms=(sun, rain)), understood(second, terms=(sun,)), when=2)
@@ -51,7 +51,7 @@ class ReadingsContract:
         assert catalogue.documents(DocumentFilter(terms=(other,)), Page()) == ([], 0)
 
     def test_parts_and_tables_are_those_of_the_reading_that_is_shown(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         parts = (Part(kind="sheet", title="Leht \0 1", media_type="text/csv", start=0, end=40), Part(kind="sheet"))
         dialect = TableDialect(delimiter=";", quote_char="")
@@ -92,7 +92,7 @@ class ReadingsContract:
 
     def test_documents_are_counted_by_what_has_read_them(self, catalogue: Catalogue) -> None:
         bring(catalogue, A, "one", when=1)
-        record(catalogue, [came(B, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(B, "two", 2)], [], worker="one", now=at(2))
         (task,) = claim(catalogue, 2)
         record_reads(catalogue, replace(understood(task), reading=_reading(task, recipe="recipe-2")), when=2)
         assert catalogue.totals(now=at(3)).recipes == {"recipe-1": 1, "recipe-2": 1}
@@ -108,7 +108,7 @@ class ReadingsContract:
         assert [task.url for task in claim(catalogue, 2, worker="one")] == [A]
 
     def test_a_facet_that_failed_is_a_problem_until_it_works(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         (task,) = claim(catalogue, 1)
         problem = Problem.of(FacetFailed("names: no"), stage=Stage.ENRICH, subject=A, at=at(2))
         record_reads(catalogue, replace(understood(task, place("Tartu")), problem=problem), when=2)

@@ -15,9 +15,9 @@ from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
     bring,
-    came,
     claim,
     digest_of,
+    fetched,
     known_end,
     lease_one,
     misread,
@@ -43,9 +43,9 @@ def to_prune(*bodies: str, versions: int = 1, rule: str = "last 1") -> list[Prun
     return [PrunedBody(digest=digest_of(b), size=len(b), rule=rule, versions=versions, places=()) for b in bodies]
 
 
-def prune(catalogue: Catalogue, what: Sequence[PrunedBody], when: float = LATER) -> dict[Digest, int]:
+def prune(catalogue: Catalogue, bodies: Sequence[PrunedBody], when: float = LATER) -> dict[Digest, int]:
     """Mark bodies as pruned."""
-    return dict(catalogue.mark_pruned(what, at=at(when), record=STONE, worker="one"))
+    return dict(catalogue.mark_pruned(bodies, at=at(when), record=STONE, worker="one"))
 
 
 def pruning_of(catalogue: Catalogue, body: str) -> Pruning | None:
@@ -56,11 +56,11 @@ def pruning_of(catalogue: Catalogue, body: str) -> Pruning | None:
 def history(catalogue: Catalogue, url: str, *bodies: str, when: float = 0) -> None:
     """Return versions of a URL, a second apart."""
     for place, body in enumerate(bodies, 1):
-        record(catalogue, [came(url, body, when + place)], [], worker="one", now=at(when + place))
+        record(catalogue, [fetched(url, body, when + place)], [], worker="one", now=at(when + place))
 
 
 class RetentionContract:
-    """The port Retention, and the ledger of what must be there."""
+    """What the port Retention promises, and the port Ledger of what must be there."""
 
     def test_a_source_has_a_rule(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
@@ -152,7 +152,7 @@ class RetentionContract:
         history(catalogue, A, "one", "two")
         prune(catalogue, to_prune("one"))
         place = RecordRef("b.warc.gz", 7, 70)
-        record(catalogue, [came(B, "one", LATER + 1, ref=place)], [], worker="other", now=at(LATER + 1))
+        record(catalogue, [fetched(B, "one", LATER + 1, ref=place)], [], worker="other", now=at(LATER + 1))
         assert catalogue.find_bodies([digest_of("one")])[digest_of("one")].place == place
         assert [(version.dropped, version.body == place) for version in catalogue.versions(A)] == [
             (False, True),
@@ -166,7 +166,7 @@ class RetentionContract:
         history(catalogue, A, "one")
         prune(catalogue, to_prune("one"))
         place = RecordRef("b.warc.gz", 7, 70)
-        again = replace(came(A, "one", LATER + 1), record=place, body=place)
+        again = replace(fetched(A, "one", LATER + 1), record=place, body=place)
         record(catalogue, [again], [], worker="one", now=at(LATER + 1))
         (version,) = catalogue.versions(A)
         assert (version.dropped, version.body) == (False, place)
@@ -177,15 +177,15 @@ class RetentionContract:
         source = add(catalogue, A)
         history(catalogue, A, "one")
         (task,) = lease_one(catalogue, LATER * 9).tasks
-        assert (task.body is not None, task.dropped_by) == (True, ())
+        assert (task.body is not None, task.pruned_by) == (True, ())
         prune(catalogue, to_prune("one"))
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 9))
         (task,) = lease_one(catalogue, LATER * 10).tasks
-        assert (task.body, task.digest, task.dropped_by) == (None, digest_of("one"), ("",))
+        assert (task.body, task.digest, task.pruned_by) == (None, digest_of("one"), ("",))
         catalogue.set_keep(source.id, "references")
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 10))
         (task,) = lease_one(catalogue, LATER * 11).tasks
-        assert (task.body, task.etag, task.dropped_by) == (None, '"one"', ("references",))
+        assert (task.body, task.etag, task.pruned_by) == (None, '"one"', ("references",))
 
     def test_what_is_remembered_of_bytes_names_their_versions(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
@@ -203,8 +203,8 @@ class RetentionContract:
 
     def test_the_ledger_knows_where_the_records_of_a_file_begin(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")
-        record(catalogue, [came(B, "one", 9, ref=RecordRef("a.warc.gz", 40, 9))], [], worker="one", now=at(9))
-        record(catalogue, [came(C, "four", 9, ref=RecordRef("b.warc.gz", 7, 40))], [], worker="one", now=at(9))
+        record(catalogue, [fetched(B, "one", 9, ref=RecordRef("a.warc.gz", 40, 9))], [], worker="one", now=at(9))
+        record(catalogue, [fetched(C, "four", 9, ref=RecordRef("b.warc.gz", 7, 40))], [], worker="one", now=at(9))
         assert sorted(catalogue.record_starts("a.warc.gz")) == [40, 1000, 2000]
         assert (list(catalogue.record_starts("b.warc.gz")), list(catalogue.record_starts("none"))) == ([7], [])
 
@@ -216,10 +216,10 @@ class RetentionContract:
     def test_the_ledger_says_what_must_be_there_and_what_was_pruned(self, catalogue: Catalogue) -> None:
         assert (catalogue.known_files(), list(catalogue.bodies()), catalogue.sample_bodies(5)) == ([], [], [])
         history(catalogue, A, "one", "two", "three")
-        record(catalogue, [came(B, "four", 9, ref=RecordRef("b.warc.gz", 0, 40))], [], worker="one", now=at(9))
+        record(catalogue, [fetched(B, "four", 9, ref=RecordRef("b.warc.gz", 0, 40))], [], worker="one", now=at(9))
         before = catalogue.bodies()
         prune(catalogue, to_prune("three", "one"))
-        record(catalogue, [came(C, "five", 10, ref=RecordRef("b.warc.gz", 40, 9))], [], worker="two", now=at(10))
+        record(catalogue, [fetched(C, "five", 10, ref=RecordRef("b.warc.gz", 40, 9))], [], worker="two", now=at(10))
         assert [(file.name, file.known_end, file.owner) for file in catalogue.known_files()] == [
             ("a.warc.gz", 3100, "one"),
             ("b.warc.gz", 49, "one"),
@@ -238,9 +238,9 @@ class RetentionContract:
 
     def test_holdings_tell_what_is_logical_distinct_and_stored(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "twotwo", "one")
-        dup = replace(came(B, "twotwo", 9, ref=RecordRef("b.warc.gz", 0, 40)), media_type="Text/HTML; charset=x")
+        dup = replace(fetched(B, "twotwo", 9, ref=RecordRef("b.warc.gz", 0, 40)), media_type="Text/HTML; charset=x")
         record(catalogue, [dup], [], worker="one", now=at(9))
-        other = replace(came(C, "an image", 10, ref=RecordRef("b.warc.gz", 40, 60)), media_type="image/png")
+        other = replace(fetched(C, "an image", 10, ref=RecordRef("b.warc.gz", 40, 60)), media_type="image/png")
         record(catalogue, [other], [], worker="one", now=at(10))
         held = catalogue.holdings(limit=9)
         assert (held.versions, held.bodies, held.logical, held.distinct, held.stored) == (5, 3, 26, 17, 400)

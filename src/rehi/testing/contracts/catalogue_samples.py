@@ -43,7 +43,7 @@ def digest_of(body: str) -> Digest:
     return Digest("sha256:" + hashlib.sha256(body.encode()).hexdigest())
 
 
-def came(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, next_in: float = MONTH) -> Visited:
+def fetched(url: str, body: str, when: float = 0, *, ref: RecordRef | None = None, next_in: float = MONTH) -> Visited:
     """Return a visit that brought a body."""
     place = ref or RecordRef("a.warc.gz", int(when * 1000), 100)
     return Visited(
@@ -187,35 +187,37 @@ def record(
 
 
 def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when: float = 0, title: str = "") -> int:
-    """Visit a URL and read what came; the resource's id."""
-    record(catalogue, [came(url, body, when)], [], worker="one", now=at(when))
+    """Visit a URL, read what it brought, and return the resource's id."""
+    record(catalogue, [fetched(url, body, when)], [], worker="one", now=at(when))
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
     return catalogue.document(url).resource_id
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the graph must be told."""
+class ClaimedDescriptions:
+    """The work that waits for the graph: its claims, and the resources and entities to describe."""
 
     claims: Sequence[Claim]
     resources: Sequence[ResourceDescription]
     entities: Sequence[Entity]
 
 
-def claim_descriptions(catalogue: Catalogue, when: float = 0, *, worker: str = "one", limit: int = 99) -> Told:
-    """Claim what the graph must be told, and look it up."""
+def claim_descriptions(
+    catalogue: Catalogue, when: float = 0, *, worker: str = "one", limit: int = 99
+) -> ClaimedDescriptions:
+    """Claim the work that waits for the graph, and look its subjects up."""
     claims = catalogue.claim(("resource", "entity"), worker=worker, limit=limit, ttl=60, now=at(when))
 
     def subjects(kind: str) -> list[int]:
         return [claim.subject for claim in claims if claim.kind == kind]
 
-    return Told(
+    return ClaimedDescriptions(
         claims, catalogue.describe_resources(subjects("resource")), catalogue.describe_entities(subjects("entity"))
     )
 
 
 def drain(catalogue: Catalogue) -> None:
-    """Tell the graph everything, and forget it."""
-    while (told := claim_descriptions(catalogue)).claims:
-        catalogue.record_descriptions(told.claims, statements={})
+    """Record that all that waits for the graph was written."""
+    while (descriptions := claim_descriptions(catalogue)).claims:
+        catalogue.record_descriptions(descriptions.claims, statements={})

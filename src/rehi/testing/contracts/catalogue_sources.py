@@ -13,7 +13,7 @@ from rehi.model.problem import Problem, Stage
 from rehi.model.source import Finding, SourceState
 from rehi.model.work import Claim
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, findings, lease_one, record, redirected
+from rehi.testing.contracts.catalogue_samples import add, at, fetched, findings, lease_one, record, redirected
 
 NO_FILTER = DocumentFilter()
 
@@ -29,7 +29,7 @@ def _claim(
 
 
 class SourcesContract:
-    """The port Sources."""
+    """What the port Sources promises."""
 
     def test_the_same_location_and_name_give_the_same_source(self, catalogue: Catalogue) -> None:
         first = catalogue.add_source(kind="crawl-log", name="a.log", location="/a.log", size=7, now=at(0))
@@ -191,14 +191,14 @@ class SourcesContract:
         assert (catalogue.wake_sources(), _claim(catalogue, "one")) == (0, [])
         assert [task.url for task in lease_one(catalogue, 1).tasks] == [url]
         assert [one.source_id for one in catalogue.claims_on(catalogue.document(url).resource_id)] == [source.id]
-        record(catalogue, [came(url, "one", when=2)], now=at(2))
+        record(catalogue, [fetched(url, "one", when=2)], now=at(2))
         assert (catalogue.wake_sources(), catalogue.wake_sources()) == (1, 0)
         assert catalogue.source(source.id).awaits == ""
         assert [claim.subject for claim in _claim(catalogue, "one")] == [source.id]
 
     def test_a_source_that_waits_for_what_is_known_has_it_visited_again(self, catalogue: Catalogue) -> None:
         url = "http://a.ee/"
-        record(catalogue, [came(url, "one", next_in=9_999)], now=at(0))
+        record(catalogue, [fetched(url, "one", next_in=9_999)], now=at(0))
         source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(5))
         source = catalogue.start_source(source.id, now=at(5))
         catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(5), at_once=False, now=at(5))
@@ -211,7 +211,7 @@ class SourcesContract:
         url = "http://a.ee/"
         source = catalogue.add_source(kind="", name=url, location=url, size=0, now=at(0))
         source = catalogue.start_source(source.id, now=at(0))
-        record(catalogue, [came(url, "one", 1, next_in=9_999)], now=at(3))
+        record(catalogue, [fetched(url, "one", 1, next_in=9_999)], now=at(3))
         catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(0), now=at(2))
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(4)) == []
         assert catalogue.wake_sources() == 1

@@ -17,8 +17,8 @@ from rehi.testing.contracts.catalogue_samples import (
     NOW,
     add,
     at,
-    came,
     failed,
+    fetched,
     given_back,
     lease_one,
     record,
@@ -36,7 +36,7 @@ def _due(catalogue: Catalogue, when: float) -> list[str]:
 
 
 def _all_visited(catalogue: Catalogue, *urls: str) -> None:
-    record(catalogue, [came(url, url, 0) for url in urls], [], worker="w", now=at(0))
+    record(catalogue, [fetched(url, url, 0) for url in urls], [], worker="w", now=at(0))
     assert _due(catalogue, 1) == []
 
 
@@ -45,7 +45,7 @@ def _open(catalogue: Catalogue) -> Update | None:
 
 
 class UpdatesContract:
-    """The port Updates, and the load of the port Frontier."""
+    """What the port Workers promises of updates, and the port Frontier of the load."""
 
     def test_everything_can_be_made_due(self, catalogue: Catalogue) -> None:
         _all_visited(catalogue, A, A + "2", B)
@@ -54,7 +54,7 @@ class UpdatesContract:
         assert _due(catalogue, 3) == [A, A + "2", B]
 
     def test_a_page_is_made_due_even_if_it_never_would_be(self, catalogue: Catalogue) -> None:
-        never = replace(came(A, "one"), next_at=NOW.replace(year=9999))
+        never = replace(fetched(A, "one"), next_at=NOW.replace(year=9999))
         record(catalogue, [never], [], worker="w", now=at(0))
         assert catalogue.next_ready() is None
         assert catalogue.make_due(now=at(2)) == 1
@@ -77,7 +77,7 @@ class UpdatesContract:
     def test_what_is_made_due_waits_as_politeness_asks(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         lease = lease_one(catalogue)
-        record(catalogue, [came(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
+        record(catalogue, [fetched(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
         catalogue.make_due(now=at(2))
         assert catalogue.next_ready() == at(30)
         catalogue.order(lease.host_id, HostOrders(left_alone=True), now=at(3))
@@ -85,7 +85,9 @@ class UpdatesContract:
         assert catalogue.next_ready() is None
 
     def test_what_was_due_before_comes_first(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A + "late", "one"), came(A + "early", "two", next_in=5)], [], worker="w", now=at(0))
+        record(
+            catalogue, [fetched(A + "late", "one"), fetched(A + "early", "two", next_in=5)], [], worker="w", now=at(0)
+        )
         catalogue.make_due(now=at(9))
         assert [task.url for task in lease_one(catalogue, 9).tasks] == [A + "early", A + "late"]
 
@@ -112,8 +114,8 @@ class UpdatesContract:
         gone = failed(C, 3, outcome=Outcome.GONE)
         forbidden = failed(D, 4, error=RobotsDenied("no"), outcome=Outcome.FORBIDDEN)
         remarked = replace(unchanged(A, 5), remark=WrongType("a page"))
-        first = [came(A, "one", 1), came(B, "two", 1), came(A, "three", 2), redirected(B, "http://x.ee/", 3)]
-        second = [gone, forbidden, remarked, came(A, "three", 6), failed(B, 7)]
+        first = [fetched(A, "one", 1), fetched(B, "two", 1), fetched(A, "three", 2), redirected(B, "http://x.ee/", 3)]
+        second = [gone, forbidden, remarked, fetched(A, "three", 6), failed(B, 7)]
         for _ in range(2):
             record(catalogue, first, [], worker="one", update_id=update.id, now=at(3))
             record(catalogue, second, [], worker="two", update_id=update.id, now=at(7))
@@ -143,9 +145,9 @@ class UpdatesContract:
     def test_the_load_is_of_this_day_and_the_next(self, catalogue: Catalogue) -> None:
         midnight = (NOW.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1) - NOW).total_seconds()
         visits = [
-            came(A, "one", midnight - 1, next_in=86_400.0),
-            came(B, "two", midnight, next_in=86_400.0),
-            came(C, "three", midnight + 1, next_in=86_402.0),
+            fetched(A, "one", midnight - 1, next_in=86_400.0),
+            fetched(B, "two", midnight, next_in=86_400.0),
+            fetched(C, "three", midnight + 1, next_in=86_402.0),
         ]
         record(catalogue, visits, [], worker="w", now=at(midnight + 2))
         add(catalogue, D, when=midnight + 2)

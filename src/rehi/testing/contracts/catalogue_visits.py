@@ -21,12 +21,12 @@ from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     add,
     at,
-    came,
     claim,
     claim_descriptions,
     digest_of,
     drain,
     failed,
+    fetched,
     given_back,
     known_end,
     lease_one,
@@ -63,11 +63,11 @@ class _AllIsGone(FrontierRules):
 
 
 class VisitsContract:
-    """``record``, and the port Ledger."""
+    """What ``record`` and the port Ledger promise."""
 
     def test_what_is_stored_is_what_the_rules_say(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1)], rules=_AllIsGone(), now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], rules=_AllIsGone(), now=at(1))
         row = catalogue.document(A)
         assert (row.state, row.versions) == ("gone", 0)
         assert (_problems(catalogue)[A].message, catalogue.source(source.id).counts["gone"]) == ("by these rules", 1)
@@ -85,13 +85,13 @@ class VisitsContract:
 
     def test_a_new_body_makes_a_version(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         (version,) = catalogue.versions(A)
         assert (version.number, version.taken_at, version.digest, version.size) == (1, at(1), digest_of("one"), 3)
         assert version.record == version.body == RecordRef("a.warc.gz", 1000, 100)
         assert catalogue.document(A).changed_at == at(1)
         counts = catalogue.source(source.id).counts
-        assert {what: counts[what] for what in ("visited", "new", "bytes", "seconds:fetch")} == {
+        assert {name: counts[name] for name in ("visited", "new", "bytes", "seconds:fetch")} == {
             "visited": 1, "new": 1, "bytes": 3, "seconds:fetch": 0.5,
         }  # fmt: skip
 
@@ -102,7 +102,7 @@ class VisitsContract:
 
     def test_an_unchanged_page_makes_no_new_version(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         record(catalogue, [unchanged(A, 2, etag='"new"')], [], worker="one", now=at(2))
         assert len(catalogue.versions(A)) == 1
         assert lease_one(catalogue, 10**8).tasks[0].etag == '"new"'
@@ -110,31 +110,31 @@ class VisitsContract:
 
     def test_the_same_bytes_again_are_unchanged_whatever_the_visit_says(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
-        record(catalogue, [came(A, "one", 1), came(A, "one", 2)], [], worker="one", now=at(2))
-        record(catalogue, [came(A, "one", 3)], [], worker="one", now=at(3))
+        record(catalogue, [fetched(A, "one", 1), fetched(A, "one", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 3)], [], worker="one", now=at(3))
         assert len(catalogue.versions(A)) == 1
         assert len(claim(catalogue, 3)) == 1
         assert catalogue.source(source.id).counts["unchanged"] == 2
         assert _states(catalogue) == {A: "unchanged"}
 
     def test_versions_are_counted_and_old_bytes_may_come_back(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
-        record(catalogue, [came(A, "one", 3)], [], worker="one", now=at(3))
+        record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 3)], [], worker="one", now=at(3))
         versions = catalogue.versions(A)
         assert [version.number for version in versions] == [1, 2, 3]
         assert versions[2].body == versions[0].body
         assert versions[2].record == RecordRef("a.warc.gz", 3000, 100)
 
     def test_the_first_place_of_bytes_wins(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "same", 1)], [], worker="one", now=at(1))
-        record(catalogue, [came(B, "same", 2, ref=RecordRef("b.warc.gz", 7, 7))], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "same", 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(B, "same", 2, ref=RecordRef("b.warc.gz", 7, 7))], [], worker="one", now=at(2))
         bodies = catalogue.find_bodies([digest_of("same"), digest_of("unknown")])
         assert bodies == {digest_of("same"): KnownBody(digest_of("same"), 4, RecordRef("a.warc.gz", 1000, 100))}
         assert catalogue.versions(B)[0].body == bodies[digest_of("same")].place
 
     def test_the_same_visit_is_recorded_once(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
-        batch = [came(A, "one", 1), failed(B, 1)]
+        batch = [fetched(A, "one", 1), failed(B, 1)]
         for _ in range(3):
             record(catalogue, batch + batch, [], worker="one", now=at(1))
         assert len(catalogue.versions(A)) == 1
@@ -143,14 +143,14 @@ class VisitsContract:
         assert _problems(catalogue)[B].count == 1
 
     def test_a_visit_to_an_unknown_url_makes_it_known(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(A, "one", next_in=50)], [], worker="one", now=at(0))
+        record(catalogue, [fetched(A, "one", next_in=50)], [], worker="one", now=at(0))
         assert catalogue.next_ready() == at(50)
         (task,) = lease_one(catalogue, 50).tasks
         assert (task.url, task.source_id) == (A, 0)
 
     def test_the_end_of_each_file_is_known(self, catalogue: Catalogue) -> None:
         assert known_end(catalogue, "a.warc.gz") == 0
-        record(catalogue, [came(A, "one", 2), came(B, "two", 1)], [], worker="one", now=at(2))
+        record(catalogue, [fetched(A, "one", 2), fetched(B, "two", 1)], [], worker="one", now=at(2))
         assert known_end(catalogue, "a.warc.gz") == 2100
         revisit = replace(unchanged(A, 3), record=RecordRef("a.warc.gz", 5000, 50))
         record(catalogue, [revisit], [], worker="one", now=at(3))
@@ -188,7 +188,7 @@ class VisitsContract:
         assert (row.state, row.status, row.redirect_to) == ("redirect", 301, B)
 
     def test_a_redirect_to_a_known_url_leaves_its_schedule(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(B, "one", next_in=500)], [], worker="one", now=at(0))
+        record(catalogue, [fetched(B, "one", next_in=500)], [], worker="one", now=at(0))
         record(catalogue, [redirected(A, B, 1)], [], worker="one", now=at(1))
         assert catalogue.lease(worker="w", hosts=5, urls=5, ttl=5, now=at(499)) == []
 
@@ -196,7 +196,7 @@ class VisitsContract:
         record(catalogue, [redirected(A, B, 1)], [], worker="one", now=at(1))
         record(catalogue, [failed(A, 2)], [], worker="one", now=at(2))
         assert catalogue.document(A).redirect_to == B
-        record(catalogue, [came(A, "one", 3)], [], worker="one", now=at(3))
+        record(catalogue, [fetched(A, "one", 3)], [], worker="one", now=at(3))
         assert catalogue.document(A).redirect_to == ""
 
     @pytest.mark.parametrize("together", [True, False])
@@ -220,12 +220,12 @@ class VisitsContract:
 
     def test_a_circle_that_is_broken_is_no_problem_any_more(self, catalogue: Catalogue) -> None:
         record(catalogue, [redirected(A, B, 1), redirected(B, A, 2)], [], worker="one", now=at(2))
-        record(catalogue, [came(A, "one", 3)], [], worker="one", now=at(3))
+        record(catalogue, [fetched(A, "one", 3)], [], worker="one", now=at(3))
         assert _states(catalogue) == {A: "new", B: "redirect"}
         assert _problems(catalogue) == {}
 
     def test_a_changed_redirect_tells_the_graph_of_both_ends(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(B, "b", 1), came(C, "c", 1), redirected(A, B, 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(B, "b", 1), fetched(C, "c", 1), redirected(A, B, 1)], [], worker="one", now=at(1))
         record(catalogue, [redirected("http://x.ee/", A, 2)], [], worker="one", now=at(2))
         drain(catalogue)
         record(catalogue, [redirected(A, B, 3)], [], worker="one", now=at(3))
@@ -235,7 +235,7 @@ class VisitsContract:
         assert aliases == {B: (), C: (A, "http://x.ee/")}
 
     def test_a_page_that_begins_to_redirect_gives_its_aliases_away(self, catalogue: Catalogue) -> None:
-        record(catalogue, [came(B, "b", 1), came(C, "c", 1), redirected(A, B, 1)], [], worker="one", now=at(1))
+        record(catalogue, [fetched(B, "b", 1), fetched(C, "c", 1), redirected(A, B, 1)], [], worker="one", now=at(1))
         drain(catalogue)
         record(catalogue, [redirected(B, C, 2)], [], worker="one", now=at(2))
         aliases = {described.url: described.aliases for described in claim_descriptions(catalogue, 99).resources}

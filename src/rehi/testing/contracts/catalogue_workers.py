@@ -7,11 +7,11 @@ from dataclasses import replace
 from rehi.model.version import RecordRef
 from rehi.model.worker import Worker
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, came, record
+from rehi.testing.contracts.catalogue_samples import add, at, fetched, record
 
 
 class WorkersContract:
-    """The port Workers."""
+    """What the port Workers promises."""
 
     def test_a_worker_is_known_by_its_last_sign_of_life(self, catalogue: Catalogue) -> None:
         one = Worker(name="one", machine="barn", process=7, version="1", started_at=at(0), seen_at=at(0))
@@ -26,7 +26,9 @@ class WorkersContract:
         catalogue.sign(Worker(name="one", started_at=at(0), seen_at=at(0)))
         add(catalogue, "http://a.ee/", "http://b.ee/")
         catalogue.lease(worker="one", hosts=9, urls=9, ttl=60, now=at(0))
-        record(catalogue, [came("http://c.ee/", "c", ref=RecordRef("one.warc.gz", 0, 9))], [], worker="one", now=at(0))
+        record(
+            catalogue, [fetched("http://c.ee/", "c", ref=RecordRef("one.warc.gz", 0, 9))], [], worker="one", now=at(0)
+        )
         catalogue.claim(("resource",), worker="one", limit=9, ttl=60, now=at(0))
         (held,) = catalogue.workers(now=at(1))
         assert (held.hosts, held.claims, held.waiting) == (2, {"resource": 1}, 1)

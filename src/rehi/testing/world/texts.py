@@ -103,7 +103,7 @@ class SentenceWriter:
 
     def fill(self, template: str) -> str:
         """Return the sentence of a template, and note its names."""
-        here: dict[str, Name] = {}
+        chosen: dict[str, Name] = {}
 
         def replace(slot: re.Match[str]) -> str:
             role, number, case = slot[1], slot[2], slot[3] or "nom"
@@ -113,9 +113,9 @@ class SentenceWriter:
                 return self._surname()
             if role not in self._cast:
                 return amount(role, self._draw, self._named.language)
-            if role + number not in here:
-                here[role + number] = self._draw.pick([n for n in self._cast[role] if n not in here.values()])
-            return self._named.use(role, here[role + number], case)
+            if role + number not in chosen:
+                chosen[role + number] = self._draw.pick([n for n in self._cast[role] if n not in chosen.values()])
+            return self._named.use(role, chosen[role + number], case)
 
         return _SLOT.sub(replace, template)
 

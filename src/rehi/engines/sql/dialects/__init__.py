@@ -1,1 +1,1 @@
-"""What SQLite and PostgreSQL must be told in their own words."""
+"""Dialects: the statements and settings in which SQLite and PostgreSQL differ."""

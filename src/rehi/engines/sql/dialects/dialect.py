@@ -1,4 +1,4 @@
-"""A dialect: what SQLite and PostgreSQL must be told in their own words."""
+"""A dialect: the statements and settings in which SQLite and PostgreSQL differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NewUrls(NamedTuple):
 
 
 class Guarded(Enum):
-    """What only one transaction at a time may do."""
+    """An action that only one transaction at a time may take."""
 
     SCHEMA = "schema"  # make or change tables
     REDIRECTS = "redirects"  # look for circles of redirects
@@ -34,7 +34,7 @@ class Guarded(Enum):
 
 
 class Dialect(Protocol):
-    """The hot paths and the differences."""
+    """The statements and settings in which databases differ, and the statements that must be fastest."""
 
     name: str  # as people write it
     slots: int  # into which tallies are split, so that writers don't wait for each other
@@ -44,13 +44,13 @@ class Dialect(Protocol):
     snapshot: Mapping[str, Any]  # the options of a transaction that sees everything as it is at its beginning
 
     def engine(self) -> Engine:
-        """Return connections, made when they are needed."""
+        """Return SQLAlchemy's engine, which makes connections when they are needed."""
 
     def where(self) -> str:
         """Return the database's address, without a password."""
 
     def error(self, cause: BaseException) -> UserError:
-        """Return the database's complaint in one sentence of ours."""
+        """Return an error of the database as one of ours, in one sentence."""
 
     def may_retry(self, cause: BaseException) -> bool:
         """Whether the same transaction can succeed if it is run again."""
@@ -62,19 +62,19 @@ class Dialect(Protocol):
         """Return the time by the database's own clock."""
 
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
-        """Wait until this one may write, where only one can."""
+        """Wait for the turn to write and hold it, where only one transaction at a time can write."""
 
     def written(self, *, lasting: bool) -> None:
-        """See that a transaction that has ended lasts, if it must, and begin what is done now and then beside the work."""
+        """Make sure that a committed transaction lasts, if it must, and begin upkeep that is done now and then."""
 
     def close(self) -> None:
-        """Give back what is needed for that."""
+        """Wait for upkeep that is under way."""
 
-    def guard(self, connection: Connection, what: Guarded) -> None:
+    def guard(self, connection: Connection, action: Guarded) -> None:
         """Let only one transaction at a time do something, where several write at once."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
-        """Enter the URLs that are new; how many were."""
+        """Enter the URLs that are new, and return how many were."""
 
     def insert_findings(
         self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
@@ -94,13 +94,13 @@ class Dialect(Protocol):
         """Return up to ``limit`` due resources of each host, the longest due first."""
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
-        """Whether a resource's URL is one of these."""
+        """Return the condition that a resource's URL is one of these."""
 
     def url_key(self, url: str) -> str:
-        """Return what a URL is ordered by in that index."""
+        """Return the value by which ``url_order`` orders a URL."""
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
-        """Whether a text has the needle in it, taken literally."""
+        """Return the condition that a text contains the needle, taken literally."""
 
 
 # Columns of a due task; ``due_tasks`` of each dialect selects exactly these.

@@ -94,7 +94,7 @@ _SEQUENCE = text("SELECT pg_get_serial_sequence(quote_ident(:table), 'id')")
 
 
 class PostgresDialect:
-    """PostgreSQL's own words."""
+    """The statements and settings for PostgreSQL."""
 
     name = "PostgreSQL"
     slots = 16
@@ -121,7 +121,7 @@ class PostgresDialect:
         return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
 
     def error(self, cause: BaseException) -> UserError:
-        """Return PostgreSQL's complaint in one sentence."""
+        """Return an error of PostgreSQL as one of ours, in one sentence."""
         original = cause.orig if isinstance(cause, DBAPIError) else cause
         if _state_of(original) == _DISK_FULL:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
@@ -133,7 +133,7 @@ class PostgresDialect:
         return kind(f"the catalogue {self.where()} can't be used: {reason}")
 
     def _is_away(self, cause: BaseException, original: BaseException | None) -> bool:
-        """Whether it may well answer later; a connection that can't be had or was lost has no state to tell it by."""
+        """Whether the server may answer later. A connection that is refused or lost gives no SQLSTATE to tell it by."""
         state = _state_of(original)
         lost = isinstance(cause, DBAPIError) and cause.connection_invalidated
         return lost or state.startswith(_AWAY) or (not state and isinstance(original, self._unanswered))
@@ -167,15 +167,15 @@ class PostgresDialect:
     def close(self) -> None:
         """Do nothing: there is nothing to give back."""
 
-    def guard(self, connection: Connection, what: Guarded) -> None:
+    def guard(self, connection: Connection, action: Guarded) -> None:
         """Take a lock of the server, until the transaction ends.
 
         Else two workers could lock two rows of one subject, and two halves of a circle could miss each other.
         """
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCKS[what]})
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCKS[action]})
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
-        """Enter those that are new; many are copied aside first."""
+        """Enter the URLs that are new, and return how many were; many are copied to a temporary table first."""
         if len(rows) <= _FEW:
             columns = tuple(list(column) for column in zip(*rows, strict=True))
             return execute(connection, _ADD, columns) if rows else 0
@@ -191,7 +191,7 @@ class PostgresDialect:
     def insert_findings(
         self, connection: Connection, urls: NewUrls, *, source_id: int, at: int, since: int, claims: Mapping[str, str]
     ) -> tuple[int, Sequence[int]]:
-        """Copy them aside; what is new is entered from there, and of the rest the resources are looked up."""
+        """Copy the URLs to a temporary table, enter the new ones from there, and look the resources of the rest up."""
         numbers = {"source_id": source_id, "at": at, "since": since}
         connection.exec_driver_sql(_INTAKE)
         driver: Any = connection.connection.driver_connection
@@ -224,7 +224,7 @@ class PostgresDialect:
         return fetch_all(connection, _DUE, {"hosts": array_of(hosts, "bigint"), "now": now, "limit": limit})
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
-        """Whether a resource's URL is one of these, by the index's expression."""
+        """Return the condition that a resource's URL is one of these, by the index's expression."""
         return _INDEXED.in_([url[:HEAD] + tail_of(url) for url in urls])
 
     def url_key(self, url: str) -> str:
@@ -232,7 +232,7 @@ class PostgresDialect:
         return url[:HEAD] + tail_of(url)
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
-        """Whether a text has the needle in it."""
+        """Return the condition that a text contains the needle."""
         return func.strpos(haystack, needle) > 0
 
 

@@ -66,7 +66,7 @@ _DUE = f"""
 
 
 class SqliteDialect:
-    """SQLite's own words."""
+    """The statements and settings for SQLite."""
 
     name = "SQLite"
     slots = 1
@@ -123,7 +123,7 @@ class SqliteDialect:
         return self._path
 
     def error(self, cause: BaseException) -> UserError:
-        """Return SQLite's complaint in one sentence."""
+        """Return an error of SQLite as one of ours, in one sentence."""
         original = cause.orig if isinstance(cause, DBAPIError) else cause
         code = _base_code(original)
         reason = str(original)
@@ -140,7 +140,7 @@ class SqliteDialect:
         return False
 
     def may_open_later(self, cause: BaseException) -> bool:
-        """Whether it is there and somebody else has it; one that can't be opened may be in a folder that is not there."""
+        """Whether the file may be opened later, as when it is locked; not if its folder may be missing."""
         return _base_code(cause.orig if isinstance(cause, DBAPIError) else cause) != sqlite3.SQLITE_CANTOPEN
 
     def clock(self, connection: Connection) -> datetime:
@@ -148,7 +148,7 @@ class SqliteDialect:
         return datetime.now(UTC)
 
     def turn(self, *, urgent: bool) -> AbstractContextManager[None]:
-        """Queue with all who write to the file."""
+        """Queue with all who write to the file, and hold the turn."""
         return self._turn.take(urgent=urgent)
 
     def written(self, *, lasting: bool) -> None:
@@ -172,10 +172,10 @@ class SqliteDialect:
             raise self.error(error) from error
 
     def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for a checkpoint that is under way."""
         self._checkpoints.end()
 
-    def guard(self, connection: Connection, what: Guarded) -> None:
+    def guard(self, connection: Connection, action: Guarded) -> None:
         """Do nothing: the writing transaction is the guard."""
 
     def insert_resources(self, connection: Connection, rows: Sequence[NewResource]) -> int:
@@ -229,7 +229,7 @@ class SqliteDialect:
         return rows
 
     def url_in(self, urls: Sequence[str]) -> ColumnElement[bool]:
-        """Whether a resource's URL is one of these."""
+        """Return the condition that a resource's URL is one of these."""
         return resource.c.url.in_(urls)
 
     def url_key(self, url: str) -> str:
@@ -237,7 +237,7 @@ class SqliteDialect:
         return url
 
     def holds(self, haystack: ColumnElement[str], needle: str) -> ColumnElement[bool]:
-        """Whether a text has the needle in it."""
+        """Return the condition that a text contains the needle."""
         return func.instr(haystack, needle) > 0
 
 

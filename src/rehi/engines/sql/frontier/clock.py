@@ -1,4 +1,4 @@
-"""The clock: what was planned by a time that has turned out to be wrong is brought back to what can be true."""
+"""A clock that was set: leases, rests and failures that were dated by the wrong time are corrected."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settle_clock(connection: Connection, *, at: int, lease: int, rest: int) -> t
 
 
 def forgive(connection: Connection, *, by: int) -> None:
-    """Let no time count against pages and hosts that nobody has lived through: the clock has jumped ahead by so much."""
+    """Move the beginnings of failures ahead by so much: the clock has jumped, and that time has not passed."""
     for table in (resource, robots):
         failing = update(table).where(table.c.failing_since.is_not(None))
         connection.execute(failing.values(failing_since=table.c.failing_since + by))

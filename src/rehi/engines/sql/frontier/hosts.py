@@ -87,7 +87,7 @@ def origin_of(url: str) -> str:
 
 
 def host_is(name: str) -> ColumnElement[bool]:
-    """Whether a host has this name, on any port and with any scheme unless they are given."""
+    """Return the condition that a host has this name, on any port and with any scheme unless they are given."""
     wanted = storable(name).strip().lower().rstrip("/")
     if "://" in wanted:
         return host.c.origin == wanted

@@ -26,7 +26,7 @@ _FREE = {"token": None, "worker": None, "lease_until": 0}
 _ORDERS = ", ".join(f"orders.{column.element.name} AS {column.name}" for column in ORDER_COLUMNS)
 _HELD = SelectMany(
     f"""SELECT host.*, robots.status, robots.text, robots.fetched_at, robots.failing_since,
-        probe.status AS probe_status, probe.likeness, probe.at AS probe_at, {_ORDERS} FROM host LEFT JOIN robots ON robots.host_id = host.id
+        probe.status AS probe_status, probe.likeness AS fingerprint, probe.at AS probe_at, {_ORDERS} FROM host LEFT JOIN robots ON robots.host_id = host.id
         LEFT JOIN probe ON probe.host_id = host.id LEFT JOIN orders ON orders.host_id = host.id""",  # noqa: S608
     "host.id",
     "bigint",
@@ -94,7 +94,7 @@ def put_back(connection: Connection, idle: Mapping[int, str]) -> None:
 
 
 def renew_leases(connection: Connection, leases: Sequence[HostLease], *, until: int) -> list[int]:
-    """Keep leases for longer; the hosts that are not theirs any more."""
+    """Prolong leases, and return the ids of the hosts whose lease was lost."""
     lost = {lease.host_id for lease in leases}
     groups: dict[str, str] = {}  # by token
     members: dict[str, int] = {}
@@ -128,7 +128,9 @@ def _to_lease(row: Any, tasks: Sequence[VisitTask]) -> HostLease:
         strain=row.strain,
         address=row.address,
         history=row.history or b"",
-        probe=Probe(status=row.probe_status, fingerprint=row.likeness, at=from_micros(row.probe_at)) if asked else None,
+        probe=Probe(status=row.probe_status, fingerprint=row.fingerprint, at=from_micros(row.probe_at))
+        if asked
+        else None,
         orders=to_orders(row),
     )
 
@@ -143,13 +145,13 @@ def _to_robots(row: Any) -> Robots:
 
 
 def _to_task(row: Any, sources: tuple[SourceOrders, ...]) -> VisitTask:
-    dropped = row.dropped_at is not None
+    pruned = row.dropped_at is not None
     return VisitTask(
         resource_id=row.id,
         source_id=row.source_id or 0,
         url=row.url,
         digest=Digest(row.digest) if row.digest else None,
-        body=None if dropped else to_ref(row.file, row.offset, row.length),
+        body=None if pruned else to_ref(row.file, row.offset, row.length),
         etag=row.etag,
         last_modified=row.last_modified,
         media_type=row.media_type,
@@ -158,7 +160,7 @@ def _to_task(row: Any, sources: tuple[SourceOrders, ...]) -> VisitTask:
         visited_at=from_micros(row.visited_at),
         hops=row.hops,
         history=row.history or b"",
-        dropped_by=tuple(source.keep for source in sources) if dropped else (),
+        pruned_by=tuple(source.keep for source in sources) if pruned else (),
         **_ordered(sources),
     )
 

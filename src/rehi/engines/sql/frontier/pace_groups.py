@@ -54,7 +54,7 @@ def free_groups(connection: Connection, names: Iterable[str], *, now: int) -> se
 
 
 def renew_groups(connection: Connection, groups: Mapping[str, str], *, until: int) -> set[str]:
-    """Hold groups, by the leases' tokens, for longer; the tokens that still hold theirs."""
+    """Prolong the leases of groups, given by token; return the tokens that still hold theirs."""
     held: set[str] = set()
     for part in chunks(sorted(groups)):
         mine = pace_group.c.name.in_({groups[token] for token in part}) & pace_group.c.token.in_(part)

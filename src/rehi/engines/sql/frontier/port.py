@@ -47,7 +47,7 @@ _NEXT_EXPIRY = text("""
 
 
 class SqlFrontier:
-    """The port Frontier."""
+    """Implements the port Frontier on SQL."""
 
     database: Database
 
@@ -73,7 +73,7 @@ class SqlFrontier:
         return leases
 
     def _may_be_ready(self, at: int) -> bool:
-        """Asked first where it would have to wait for those who write."""
+        """Return whether a host may be ready; on SQLite a read tells, so that no lease waits for writers in vain."""
         if self.database.dialect.slots > 1:
             return True
         return self.database.read(lambda c: c.execute(_ANY_READY, {"now": at}).first()) is not None

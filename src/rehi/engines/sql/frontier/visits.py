@@ -73,7 +73,7 @@ _Moments = dict[int, dict[int, Visited]]  # visits by the ids of their resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """Who records visits, by which rules, for which update, and when."""
+    """How visits are recorded: by which worker and rules, for which update, and when."""
 
     worker: str
     rules: VisitRules
@@ -83,14 +83,14 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What the visits of one transaction come to."""
+    """The changes that the visits of one transaction make."""
 
     recording: Recording
     changes: Sequence[_Change]
     additions: Additions
 
     def refs(self) -> Iterator[RecordRef | None]:
-        """Yield where records lie that the catalogue may not know of."""
+        """Yield the places of records that the catalogue may not know of."""
         for _, change in self.changes:
             for seen, _ in change.visits:
                 yield seen.record
@@ -142,8 +142,8 @@ def _leave_out_recorded(connection: Connection, rows: Mapping[int, ResourceRow],
         if at <= last
     ]
     query = select(visit.c.resource_id, visit.c.at)
-    which = tuple_(visit.c.resource_id, visit.c.at)
-    for row, at in select_in_chunks(connection, doubtful, lambda part: query.where(which.in_(part))):
+    key = tuple_(visit.c.resource_id, visit.c.at)
+    for row, at in select_in_chunks(connection, doubtful, lambda part: query.where(key.in_(part))):
         del visits[row][at]
 
 
@@ -245,8 +245,8 @@ def _settle(
         for row, change in seen
         if change.redirect_to
     ]
-    there = ensure_resources(connection, database, wanted, batch.additions) if wanted else NONE_ENSURED
-    wake = dict(there.woken)
+    targets = ensure_resources(connection, database, wanted, batch.additions) if wanted else NONE_ENSURED
+    wake = dict(targets.woken)
     for row, change in batch.changes:
         due_at = row.due_at if change.due_at is None else to_due(change.due_at)
         if due_at is not None:
@@ -254,14 +254,14 @@ def _settle(
     settle_hosts(connection, wake, released, now=now)
     if not seen:
         return frozenset()
-    edges = {row.id: there.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
-    inherit_sources(connection, edges, due, batch.additions, new=there.new)
+    edges = {row.id: targets.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
+    inherit_sources(connection, edges, due, batch.additions, new=targets.new)
     return change_redirects(
         connection,
         database,
         edges,
         {row.id: row for row, _ in seen},
-        new=there.new,
+        new=targets.new,
         rules=rules,
         now=now,
         additions=batch.additions,
@@ -307,4 +307,4 @@ def _to_past(row: Any) -> PastVersion:
 def _correct_visits(connection: Connection, corrections: Iterable[tuple[int, Correction]]) -> None:
     """Store other outcomes of visits on record, by the resources' ids; the last one of a visit holds."""
     outcomes = {(resource_id, to_micros(one.at)): one.after.value for resource_id, one in corrections}
-    _CORRECT.run(connection, [(*which, outcome) for which, outcome in outcomes.items()])
+    _CORRECT.run(connection, [(*key, outcome) for key, outcome in outcomes.items()])

@@ -23,7 +23,7 @@ _LAST = select(func.coalesce(func.max(outbox.c.id), 0))
 
 
 class SqlGeneration:
-    """The port Generation."""
+    """Implements the port Generation on SQL."""
 
     database: Database
 

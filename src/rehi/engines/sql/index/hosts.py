@@ -28,12 +28,12 @@ _ROWS = select(
 
 def list_hosts(connection: Connection, dialect: Dialect, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
     """Return hosts with this in their names, those in trouble first, and how many there are in all."""
-    which = [dialect.holds(host.c.name, storable(name).strip().lower())] if name.strip() else []
-    query = _ROWS.where(*which).order_by(case((_TROUBLE, 0), else_=1), host.c.name, host.c.origin)
+    conditions = [dialect.holds(host.c.name, storable(name).strip().lower())] if name.strip() else []
+    query = _ROWS.where(*conditions).order_by(case((_TROUBLE, 0), else_=1), host.c.name, host.c.origin)
     rows = connection.execute(query.limit(page.limit).offset(page.offset)).all()
     counts = _count_resources(connection, [row.id for row in rows])
     now = dialect.clock(connection)
-    total = connection.execute(select(func.count()).select_from(host).where(*which)).scalar_one()
+    total = connection.execute(select(func.count()).select_from(host).where(*conditions)).scalar_one()
     return [_to_row(row, counts.get(row.id, 0), now=now) for row in rows], total
 
 

@@ -43,7 +43,7 @@ _LAST = chr(0x10FFFF)  # sorts after every character
 
 
 class SqlIndex:
-    """The port Index."""
+    """Implements the port Index on SQL."""
 
     database: Database
 
@@ -188,7 +188,7 @@ class SqlIndex:
 
 
 def _showing(condition: ColumnElement[bool], reading_id: ColumnElement[int]) -> Select[Any]:
-    """Return the resources that show a reading of which something holds."""
+    """Return a query for the resources that show a reading for which the condition holds."""
     return select(document.c.resource_id).where(document.c.reading_id == reading_id, condition)
 
 

@@ -30,24 +30,24 @@ class Additions:
 
     _numbers: defaultdict[tuple[int, str], float] = field(default_factory=partial(defaultdict, float))
 
-    def add(self, source_id: int, what: str, n: float = 1) -> None:
+    def add(self, source_id: int, name: str, n: float = 1) -> None:
         """Add to a source's number."""
-        self._numbers[source_id, what] += n
+        self._numbers[source_id, name] += n
 
     def add_all(self, source_ids: Iterable[int], numbers: Mapping[str, float]) -> None:
         """Add to the numbers of all sources of a resource; what has no source counts in the house only."""
         for source_id in source_ids:
-            for what, n in numbers.items():
-                self._numbers[source_id, what] += n
+            for name, n in numbers.items():
+                self._numbers[source_id, name] += n
 
-    def add_to_house(self, what: str, n: float = 1) -> None:
+    def add_to_house(self, name: str, n: float = 1) -> None:
         """Add to a number of the whole house."""
-        self._numbers[HOUSE, what] += n
+        self._numbers[HOUSE, name] += n
 
     def write(self, connection: Connection, database: Database) -> None:
         """Add everything to what is stored, always in the same order."""
         rows = [
-            (source_id, what, database.slot, float(n)) for (source_id, what), n in sorted(self._numbers.items()) if n
+            (source_id, name, database.slot, float(n)) for (source_id, name), n in sorted(self._numbers.items()) if n
         ]
         _ADD.run(connection, rows)
 
@@ -63,9 +63,9 @@ def counts_of(connection: Connection, source_ids: Iterable[int]) -> Mapping[int,
     numbers: dict[int, dict[str, float]] = {source_id: {} for source_id in ids}
     query = select(tally.c.source_id, tally.c.what, func.sum(tally.c.n)).group_by(tally.c.source_id, tally.c.what)
     query = query.where(tally.c.source_id.in_(ids)) if len(ids) == 1 else query
-    for source_id, what, n in connection.execute(query.order_by(tally.c.what)):
+    for source_id, name, n in connection.execute(query.order_by(tally.c.what)):
         if source_id in numbers:
-            numbers[source_id][what] = n
+            numbers[source_id][name] = n
     return numbers
 
 
@@ -81,5 +81,5 @@ def count_visits(connection: Connection, day: datetime) -> int:
 
 
 def those_under(kept: Mapping[str, float], prefix: str) -> dict[str, int]:
-    """Return the numbers whose names begin so, by the rest of their names."""
-    return {what.removeprefix(prefix): int(n) for what, n in kept.items() if what.startswith(prefix) and n > 0}
+    """Return the numbers whose names begin with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): int(n) for name, n in kept.items() if name.startswith(prefix) and n > 0}

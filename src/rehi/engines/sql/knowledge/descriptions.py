@@ -21,7 +21,7 @@ from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 
 
 class SqlDescriptions:
-    """What the port Knowledge tells the graph."""
+    """The methods of the port Knowledge that describe resources and entities for the graph."""
 
     database: Database
 

@@ -52,7 +52,7 @@ _NAMES = SelectMany(
 
 
 def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> None:
-    """Enter what new readings mention, with entities and forms that are new; none of it counts before a document shows it."""
+    """Enter the mentions of new readings, with new entities and forms; they count when a document shows them."""
     new = {one.identity.key for linked in mentions.values() for one in linked if one.entity_id is None}
     ids = _ensure_entities(connection, new)
     merged: dict[tuple[int, int], tuple[int, set[Form]]] = {}
@@ -78,7 +78,7 @@ def count_mentions(
     choose_name: Callable[[Iterable[Form]], Form],
     additions: Additions,
 ) -> set[int]:
-    """Count anew for documents that show other readings; the entities of which the graph must be told."""
+    """Count mentions of documents that show other readings now; return the entities that the graph must be told of."""
     shown: Counter[int] = Counter()  # readings, by how many documents more or fewer show them
     for resource_id, reading_id in after.items():
         old = before.get(resource_id)
@@ -127,7 +127,7 @@ def _ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) ->
 
 
 def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:
-    """Count documents of forms; the entities that have won or lost a form."""
+    """Change the counts of documents by form, and return the entities that have won or lost a form."""
     moved = {row: n for row, n in difference.items() if n}
     rows = _FORMS.run(connection, sorted(moved))
     _ADD_DOCUMENTS[form].run(connection, sorted(moved.items()))
@@ -137,7 +137,7 @@ def _count_forms(connection: Connection, difference: Counter[int]) -> set[int]:
 def _count_entities(
     connection: Connection, difference: Counter[int], rows: Mapping[int, Any], additions: Additions
 ) -> set[int]:
-    """Count documents of entities; those that have appeared or vanished."""
+    """Change the counts of documents by entity, and return the entities that have appeared or vanished."""
     _ADD_DOCUMENTS[entity].run(connection, sorted((row, n) for row, n in difference.items() if n))
     changed = {row for row, n in difference.items() if (rows[row].documents > 0) != (rows[row].documents + n > 0)}
     for row in changed:

@@ -58,7 +58,7 @@ _SET_STATEMENTS = BulkUpdate(
 
 
 class SqlKnowledge(SqlDescriptions, SqlRecording):
-    """The port Knowledge."""
+    """Implements the port Knowledge on SQL."""
 
     database: Database
 
@@ -121,7 +121,7 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
 
     @transaction
     def lose_readings(self, connection: Connection, ids: Iterable[int]) -> int:
-        """Note that the records of readings are nowhere any more, and have their versions read again; how many that are."""
+        """Note that the records of readings are lost, have their versions read again, and return how many these are."""
         lost = sorted(set(ids))
         blobs = select(reading.c.blob_id).where(reading.c.id.in_(bindparam("these", expanding=True)))
         for part_of in chunks(lost):

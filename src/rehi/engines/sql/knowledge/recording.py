@@ -54,7 +54,7 @@ _FACTS = SelectMany("SELECT id, media_type, language, names, recipe FROM reading
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a resource shows from now on."""
+    """The version and the reading that a resource's document shows from now on."""
 
     number: int  # of the version
     version_id: int
@@ -63,7 +63,7 @@ class _Shown:
 
 
 class SqlRecording:
-    """What the port Knowledge stores of read tasks."""
+    """The methods of the port Knowledge that record what came of read tasks."""
 
     database: Database
 
@@ -164,8 +164,8 @@ def _count_documents(
             additions.add_all(sources.get(resource_id, ()), {"documents": sign, "names": sign * read.names})
             additions.add_to_house("documents", sign)
             additions.add_to_house("mentions", sign * read.names)
-            for what in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
-                additions.add_to_house(what, sign)
+            for name in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
+                additions.add_to_house(name, sign)
 
 
 def _store_problems(connection: Connection, shown: Mapping[int, _Shown], resources: Mapping[int, Any]) -> None:

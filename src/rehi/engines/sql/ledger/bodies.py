@@ -57,7 +57,7 @@ class Blob:
     id: int
     owner: str
     new: bool = False
-    revived: bool = False  # they had been dropped
+    revived: bool = False  # they had been pruned
 
 
 def keep_blobs(connection: Connection, versions: Sequence[NewVersion], files: Mapping[str, File]) -> dict[str, Blob]:
@@ -82,10 +82,10 @@ def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files:
 
     They must be counted as holdings again.
     """
-    dropped = [row for row in _LOCKED.run(connection, sorted(bodies)) if row.dropped_at is not None]
-    refs = [(row.id, bodies[row.digest]) for row in dropped]
+    pruned = [row for row in _LOCKED.run(connection, sorted(bodies)) if row.dropped_at is not None]
+    refs = [(row.id, bodies[row.digest]) for row in pruned]
     _REVIVE.run(connection, [(row, files[ref.file].id, ref.offset, ref.length) for row, ref in refs])
-    return {row.id for row in dropped}
+    return {row.id for row in pruned}
 
 
 def keep_versions(
@@ -113,7 +113,7 @@ def keep_versions(
 def _revive_late(
     connection: Connection, versions: Sequence[NewVersion], blobs: Mapping[str, Blob], files: Mapping[str, File]
 ) -> set[int]:
-    """SQLite has one writer at a time; elsewhere a blob may have been dropped while we were about to use it."""
+    """Revive blobs that were pruned while they were about to be used, which SQLite's one writer at a time rules out."""
     known = {new.digest: new.body for new in reversed(versions) if new.held and not blobs[new.digest].new}
     gone = {row.digest for row in _BLOBS.run(connection, sorted(known)) if row.dropped_at is not None}
     return revive_blobs(connection, {digest: known[digest] for digest in gone}, files)

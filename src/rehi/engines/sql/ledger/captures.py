@@ -89,7 +89,7 @@ class _Listing:
             yield from self._select([self._database.dialect.url_in(part)])
 
     def _walk(self, part: _Range) -> Iterator[Any]:
-        """Page after page along the index."""
+        """Yield the resources of a range page by page, along the index of URLs."""
         key, key_of = self._key, self._database.dialect.url_key
         low = max(part.low, key_of(self._after_url))
         if part.high is not None and low >= part.high:
@@ -160,7 +160,7 @@ class _Listing:
             after = visits[-1].at
 
     def _ask(self, query: Select[Any]) -> Sequence[Any]:
-        """Return no more rows than may be held, and one by which it is known that there are more."""
+        """Return at most as many rows as may be held in memory, and one more if there are more."""
         return self._database.read(lambda connection: connection.execute(query.limit(_ROWS + 1)).all())
 
     def _capture(self, url: str, visits: Iterable[Any], history: _Validity) -> Iterator[Capture]:

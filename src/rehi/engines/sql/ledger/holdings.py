@@ -22,7 +22,7 @@ from rehi.engines.sql.tables import blob, holding, host, resource, version
 from rehi.model.holdings import Holding, Holdings
 from rehi.model.resource import NewVersion
 
-DROPPED = ("dropped:versions", "dropped:bodies", "dropped:bytes")  # in the house's tally
+PRUNED = ("dropped:versions", "dropped:bodies", "dropped:bytes")  # in the house's tally
 _LONGEST = 100  # characters of a type
 _ASCII = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}  # as databases do it, whatever the language
 _KEY = ("host_id", "media_type")
@@ -40,7 +40,7 @@ def kind_of_type(media_type: str) -> str:
 
 @dataclass(slots=True)
 class Count:
-    """What is added to a row, or taken from it."""
+    """Numbers that are added to a row of the holdings, or taken from it."""
 
     versions: int = 0
     bodies: int = 0
@@ -153,16 +153,16 @@ _OWNERS = (
 def add_up_holdings(connection: Connection, limit: int) -> Holdings:
     """Return what the archive holds in all, and the largest types and hosts."""
     whole = connection.execute(select(*_SUMS)).one()
-    dropped = counts_of(connection, [HOUSE])[HOUSE]
+    pruned = counts_of(connection, [HOUSE])[HOUSE]
     types = select(holding.c.media_type.label("name"), *_SUMS).group_by(holding.c.media_type)
     hosts = select(host.c.name.label("name"), *_SUMS).join(host, host.c.id == holding.c.host_id).group_by(host.c.name)
     by_type, by_host = _largest(connection, types, limit), _largest(connection, hosts, limit)
     numbers = _to_numbers(whole)
     return Holdings(
         **numbers,
-        dropped_versions=int(dropped.get(DROPPED[0], 0)),
-        dropped_bodies=int(dropped.get(DROPPED[1], 0)),
-        dropped_bytes=int(dropped.get(DROPPED[2], 0)),
+        dropped_versions=int(pruned.get(PRUNED[0], 0)),
+        dropped_bodies=int(pruned.get(PRUNED[1], 0)),
+        dropped_bytes=int(pruned.get(PRUNED[2], 0)),
         by_type=by_type,
         by_host=by_host,
         types=_count(connection, types),

@@ -37,7 +37,7 @@ _BY_DIGEST = SelectMany(
 
 
 class SqlLedger:
-    """The port Ledger."""
+    """Implements the port Ledger on SQL."""
 
     database: Database
 
@@ -94,12 +94,12 @@ class SqlLedger:
     def on_record(self, visits: Iterable[tuple[str, datetime]]) -> Set[tuple[str, datetime]]:
         """Return which of these visits, by URL and moment, are on record."""
         wanted = set(visits)
-        which = tuple_(visit.c.resource_id, visit.c.at)
+        key = tuple_(visit.c.resource_id, visit.c.at)
         query = select(visit.c.resource_id, visit.c.at)
         with self.database.reading() as connection:
             ids = find_ids(connection, {url for url, _ in wanted})
             keys = {(ids[url], to_micros(at)): (url, at) for url, at in wanted if url in ids}
-            rows = select_in_chunks(connection, keys, lambda part: query.where(which.in_(part)))
+            rows = select_in_chunks(connection, keys, lambda part: query.where(key.in_(part)))
             return {keys[row.resource_id, row.at] for row in rows}
 
     def captures(

@@ -46,13 +46,13 @@ def clear_problems(connection: Connection, solved: Iterable[tuple[Stage, str]]) 
 
 def strike_problems(connection: Connection, keys: Iterable[ProblemKey]) -> None:
     """Strike out problems of one code each; another problem with the same subject stays."""
-    for which in _conditions(keys):
-        connection.execute(delete(problem).where(which))
+    for condition in _conditions(keys):
+        connection.execute(delete(problem).where(condition))
 
 
 def has_problems(connection: Connection, keys: Iterable[ProblemKey]) -> bool:
     """Whether there is anything to strike out."""
-    queries = (select(problem.c.id).where(which).limit(1) for which in _conditions(keys))
+    queries = (select(problem.c.id).where(condition).limit(1) for condition in _conditions(keys))
     return any(connection.execute(query).first() is not None for query in queries)
 
 
@@ -72,15 +72,15 @@ def list_problems(
 
     Which rows they are is read from an index, so that none is looked at for the sake of those after it.
     """
-    which: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if stage is not None or code:  # an index begins with the stage
-        which.append(problem.c.stage.in_([stage.value] if stage is not None else [each.value for each in Stage]))
+        conditions.append(problem.c.stage.in_([stage.value] if stage is not None else [each.value for each in Stage]))
     if code:
-        which.append(problem.c.code == storable(code))
+        conditions.append(problem.c.code == storable(code))
     newest_first = (problem.c.last_at.desc(), problem.c.id.desc())
-    chosen = select(problem.c.id).where(*which).order_by(*newest_first).limit(page.limit).offset(page.offset)
+    chosen = select(problem.c.id).where(*conditions).order_by(*newest_first).limit(page.limit).offset(page.offset)
     rows = select(problem).where(problem.c.id.in_(chosen.scalar_subquery())).order_by(*newest_first)
-    total = select(func.count()).select_from(problem).where(*which)
+    total = select(func.count()).select_from(problem).where(*conditions)
     return [to_problem(row) for row in connection.execute(rows)], connection.execute(total).scalar_one()
 
 

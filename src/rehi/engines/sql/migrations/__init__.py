@@ -28,7 +28,7 @@ STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables, counts
 
 
 def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
-    """Make the tables, or bring older ones up to date, in one transaction; the version that they have then."""
+    """Make the tables, or bring older ones up to date, in one transaction; return the version of the schema."""
     wanted = _FIRST + len(steps)
     if database.read(lambda connection: _version_if_any(connection, database, wanted)) == wanted:
         return wanted

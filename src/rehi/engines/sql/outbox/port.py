@@ -53,12 +53,12 @@ _ALL = {
 
 
 class SqlOutbox:
-    """The port Outbox."""
+    """Implements the port Outbox on SQL."""
 
     database: Database
 
     def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
-        """Put work there, everything of the kind if no subjects are given, and return how much that is."""
+        """Put work into the outbox, for all subjects of the kind if none are given, and return how much."""
         if subjects is None:
             return self.database.write(lambda connection: put_all(connection, kind))
         wanted = set(subjects)
@@ -166,7 +166,7 @@ def owners_of(connection: Connection, versions: Sequence[int]) -> list[tuple[int
 
 
 def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) -> list[Claim]:
-    """Return the subjects of rows with all that waits for them, but for those that are with somebody."""
+    """Return the subjects of rows, each with all that waits for it, without those that another worker has claimed."""
     subjects = list(dict.fromkeys((row.kind, row.subject) for row in rows))
     waiting: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)
     for kind in {kind for kind, _ in subjects}:
@@ -183,22 +183,22 @@ def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) 
 
 
 def put_all(connection: Connection, kind: str) -> int:
-    """Put everything of a kind there, and return how much that is."""
+    """Put all subjects of a kind into the outbox, and return how many they are."""
     if kind not in _ALL:
         raise EngineError(f"the catalogue does not know what all of {kind} is")
     return connection.execute(_ALL[kind]).rowcount
 
 
 def put_work(connection: Connection, kind: str, subjects: Iterable[int]) -> None:
-    """Put work there that every worker can do. Always as new rows: somebody may be busy with what was there before."""
+    """Put work into the outbox that every worker can do. Always as new rows: somebody may be busy with older ones."""
     _INSERT.run(connection, [(kind, subject, "") for subject in sorted(subjects)])
 
 
 def put_owned_work(connection: Connection, kind: str, owners: Iterable[tuple[int, str]]) -> None:
-    """Put work there that is best done where its bytes lie: subjects with the workers in whose folders that is."""
+    """Put work into the outbox that is best done where its bytes lie: subjects, each with the worker that has them."""
     _INSERT.run(connection, [(kind, subject, owner) for subject, owner in owners])
 
 
 def delete_work(connection: Connection, ids: Iterable[int]) -> None:
-    """Take rows out: the work is done."""
+    """Delete rows of the outbox: the work is done."""
     _DELETE.run(connection, sorted(ids))

@@ -45,7 +45,7 @@ _VERSIONS = select(
 
 
 class SqlRetention:
-    """The port Retention."""
+    """Implements the port Retention on SQL."""
 
     database: Database
 
@@ -76,11 +76,11 @@ class SqlRetention:
 
     def sharing(self, blob_ids: Iterable[int], *, sources: Iterable[int]) -> Sequence[SharedBody]:
         """Return how many versions have these bytes, and the first resource of these sources; nothing for pruned ones."""
-        here = version.c.resource_id.in_(resources_of(sources))
+        of_sources = version.c.resource_id.in_(resources_of(sources))
         query = (
             select(
                 version.c.blob_id, blob.c.size, func.count().label("n"),
-                func.min(version.c.resource_id).filter(here).label("first"),
+                func.min(version.c.resource_id).filter(of_sources).label("first"),
             )
             .join(blob, blob.c.id == version.c.blob_id)
             .where(blob.c.dropped_at.is_(None))

@@ -80,7 +80,7 @@ def resources_of(source_ids: Iterable[int]) -> Select[Any]:
 
 
 def join_source(connection: Connection, pairs: Iterable[tuple[int, int]], at: int, additions: Additions) -> None:
-    """Enter resources as a source's, if they are not; pairs of a source's and a resource's id."""
+    """Enter resources as findings of sources, unless they are; given as pairs of a source's and a resource's id."""
     enter_findings(connection, [(*pair, at, at, 0, None, "") for pair in sorted(set(pairs))], additions)
 
 
@@ -94,7 +94,7 @@ def enter_findings(connection: Connection, rows: Sequence[tuple[Any, ...]], addi
 def inherit_sources(
     connection: Connection, targets: Mapping[int, int | None], at: int, additions: Additions, *, new: frozenset[int]
 ) -> None:
-    """Enter what resources redirect to as theirs whose the resources are; those that are ``new`` have no past."""
+    """Enter redirect targets as findings of the sources of what redirects there; ``new`` targets have no visits yet."""
     rows = {
         (row.source_id, target): (row.source_id, target, at, at, row.depth, None, "")
         for row in reversed(_DEPTHS.run(connection, sorted(targets)))
@@ -105,7 +105,7 @@ def inherit_sources(
 
 
 def count_past(connection: Connection, pairs: Iterable[tuple[int, int]], additions: Additions) -> None:
-    """Add to sources' numbers what resources have come to before the sources named them; pairs of their ids.
+    """Add to each source's numbers what its resources came to before it named them; given as pairs of ids.
 
     The resources are locked first, as by whoever records visits and readings: each either is seen here, or sees the pairs.
     """
@@ -115,11 +115,11 @@ def count_past(connection: Connection, pairs: Iterable[tuple[int, int]], additio
     _LOCK.run(connection, sorted({row for ids in named.values() for row in ids}))
     for source_id, ids in named.items():
         for row in select_in_chunks(connection, ids, lambda part: _VISITS.where(visit.c.resource_id.in_(part))):
-            for what, n in (("visited", row.n), (row.outcome, row.n), ("bytes", row.bytes), ("seconds:fetch", row.s)):
-                additions.add(source_id, what, float(n))
+            for name, n in (("visited", row.n), (row.outcome, row.n), ("bytes", row.bytes), ("seconds:fetch", row.s)):
+                additions.add(source_id, name, float(n))
         for row in select_in_chunks(connection, ids, lambda part: _READINGS.where(resource.c.id.in_(part))):
-            for what in ("documents", "names", "statements"):
-                additions.add(source_id, what, float(getattr(row, what) or 0))
+            for name in ("documents", "names", "statements"):
+                additions.add(source_id, name, float(getattr(row, name) or 0))
 
 
 def source_ids_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
@@ -139,12 +139,12 @@ def orders_of(connection: Connection, resource_ids: Iterable[int]) -> Mapping[in
 
 
 def those_followed(connection: Connection, resource_ids: Iterable[int]) -> list[tuple[int, str]]:
-    """Return those of the resources that a source with a rule for links has, with the workers that have their texts."""
+    """Return the resources whose links are followed by a rule of a source, each with the worker that has its text."""
     if not fetch_all(connection, _ANY_RULE):
         return []
     return [(row.resource_id, row.owner) for row in _FOLLOWED.run(connection, sorted(set(resource_ids)))]
 
 
 def follow_all(connection: Connection, source_id: int) -> None:
-    """Have the links looked at of all documents of a source that were read before."""
+    """Put all documents of a source that were read before into the outbox, so that their links are followed."""
     connection.execute(_FOLLOW_ALL, {"kind": FOLLOW, "source": source_id})

@@ -43,7 +43,7 @@ _WAITING = text("SELECT 1 FROM source WHERE awaits IS NOT NULL LIMIT 1")
 
 
 class SqlSources:
-    """The port Sources."""
+    """Implements the port Sources on SQL."""
 
     database: Database
 
@@ -106,8 +106,8 @@ class SqlSources:
             if problems:
                 keep_problems(connection, problems)
             connection.execute(_change(source.id, cursor=cursor, share=float(share)))
-            for what, n in counts.items():
-                additions.add(source.id, what, n)
+            for name, n in counts.items():
+                additions.add(source.id, name, n)
             additions.add_to_house("state:waiting", new)
             additions.write(connection, self.database)
             return new
@@ -130,9 +130,9 @@ class SqlSources:
         claims = {one.url: storable(write_claims(one.claims)) for one in findings if one.claims is not NO_CLAIMS}
         origins = _origins_of(ordered)
         known = self.database.hosts
-        here = set(origins)
-        hosts.update((origin, known[origin]) for origin in here if origin in known)
-        hosts.update(ensure_hosts(connection, here - hosts.keys()))
+        distinct = set(origins)
+        hosts.update((origin, known[origin]) for origin in distinct if origin in known)
+        hosts.update(ensure_hosts(connection, distinct - hosts.keys()))
         urls = NewUrls(
             host_ids=[hosts[origin] for origin in origins],
             urls=ordered,
@@ -156,8 +156,8 @@ class SqlSources:
         def work(connection: Connection) -> int:
             additions = Additions()
             wanted = [Wanted(url, source_id, at) for url in sorted(links)]
-            there = ensure_resources(connection, self.database, wanted, additions)
-            wake_together(connection, there.woken, at)
+            resources = ensure_resources(connection, self.database, wanted, additions)
+            wake_together(connection, resources.woken, at)
             query = select(finding.c.resource_id, finding.c.depth).where(finding.c.source_id == source_id)
             depths = {
                 row.resource_id: row.depth
@@ -166,22 +166,22 @@ class SqlSources:
                 )
             }
             rows = [
-                (source_id, there.ids[url], at, at, depths.get(row, 0) + 1, row, storable(write_claims(one.claims)))
+                (source_id, resources.ids[url], at, at, depths.get(row, 0) + 1, row, storable(write_claims(one.claims)))
                 for url, (row, one) in links.items()
             ]
             enter_findings(connection, sorted(rows, key=lambda row: row[1]), additions)
-            additions.add(source_id, "followed", there.entered)
+            additions.add(source_id, "followed", resources.entered)
             additions.write(connection, self.database)
-            return there.entered
+            return resources.entered
 
         return self.database.write(work) if links else 0
 
     def set_kind(self, source_id: int, kind: str) -> None:
-        """Say of which kind a source is, now that it was recognised."""
+        """Store the kind of a source, now that it was recognised."""
         self.database.write(lambda connection: connection.execute(_change(source_id, kind=storable(kind))))
 
     def mark_source(self, source_id: int, state: SourceState) -> None:
-        """Say how far a source has come."""
+        """Store the state of a source: how far it has been read."""
         values: dict[str, Any] = {"state": state.value}
         if state is not SourceState.READING:
             values["awaits"] = None
@@ -202,8 +202,8 @@ class SqlSources:
         """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done."""
         at, asked_at = to_micros(now), to_micros(since)
         additions = Additions()
-        there = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
-        row = there.ids[url]
+        resources = ensure_resources(connection, self.database, [Wanted(url, source.id, at)], additions)
+        row = resources.ids[url]
         join_source(connection, [(source.id, row)], at, additions)
         if at_once:
             make_resource_due(connection, row, at, unless_visited=asked_at)
@@ -212,7 +212,7 @@ class SqlSources:
         additions.write(connection, self.database)
 
     def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since then; how many that are."""
+        """Put sources into the outbox whose awaited URL has been visited since then, and return how many."""
 
         def work(connection: Connection) -> int:
             ready = connection.execute(_READY.with_for_update(of=table, skip_locked=True)).all()
@@ -296,8 +296,8 @@ def _change(source_id: int, **values: Any) -> Update:
     return update(table).where(table.c.id == source_id).values(**values)
 
 
-def _load(connection: Connection, which: ColumnElement[bool], name: int | str) -> Source:
-    row = connection.execute(_SOURCES.where(which)).one_or_none()
+def _load(connection: Connection, condition: ColumnElement[bool], name: int | str) -> Source:
+    row = connection.execute(_SOURCES.where(condition)).one_or_none()
     if row is None:
         raise NotFound(f"there is no source {name}")
     return _to_source(row, counts_of(connection, [row.id])[row.id])

@@ -101,7 +101,7 @@ class SelectMany:
         self._by_array = f"{start} WHERE {column} = ANY(%s::{kind}[]){self._end}{' ' if lock else ''}{lock}"
 
     def run(self, connection: Connection, values: Iterable[Any]) -> list[Any]:
-        """Return the rows of these values, read chunk by chunk."""
+        """Run the statement for these values, chunk by chunk, and return its rows."""
         rows: list[Any] = []
         for part in chunks(values):
             if connection.dialect.name == "sqlite":
@@ -122,14 +122,14 @@ class SelectByUrl:
         self._by_index = SelectMany(start, INDEXED_URL, "text", order="resource.id", lock=lock)
 
     def run(self, connection: Connection, urls: Iterable[str]) -> list[Any]:
-        """Return the rows of these URLs."""
+        """Run the statement for these URLs, and return its rows."""
         if connection.dialect.name == "sqlite":
             return self._by_url.run(connection, urls)
         return self._by_index.run(connection, [url[:HEAD] + tail_of(url) for url in urls])
 
 
 class Upsert:
-    """INSERT for a table's columns; where ``unique`` ones are there already, ``change`` says how, ``new`` being the row."""
+    """INSERT of rows; where one has the same ``unique`` columns, ``change`` says how it changes by ``new``."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class Upsert:
         self._from_arrays = f"{self._start} SELECT * FROM unnest({arrays}){self._end}{self._returning}"  # noqa: S608
 
     def run(self, connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Enter rows, values in the order of the columns, no two the same by ``unique``; what was asked to be returned."""
+        """Enter rows of values in the order of the columns, no two alike by ``unique``; return what was asked for."""
         on_sqlite = connection.dialect.name == "sqlite"
         if on_sqlite and not self._returning:
             if rows:
@@ -219,7 +219,7 @@ class BulkDelete:
         self._by_array = f"{start}ANY(%s::{self._kind}[])"
 
     def run(self, connection: Connection, values: Iterable[Any]) -> None:
-        """Delete the rows of these values, if there are any."""
+        """Delete the rows that have one of these values."""
         for part in chunks(values):
             if connection.dialect.name == "sqlite":
                 execute_many(connection, self._by_row, [(value,) for value in part])

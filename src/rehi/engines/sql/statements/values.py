@@ -46,7 +46,7 @@ FOLDED = 200  # characters, at most 800 bytes
 
 
 def lots(last: int, count: int) -> list[int]:
-    """Return so many ids up to the last one, drawn by lot and in order; all of them where there are no more."""
+    """Return up to ``count`` ids from 1 to ``last``, drawn by lot and in order; all of them if there are no more."""
     if last <= count:
         return list(range(1, last + 1))
     return sorted({random.randint(1, last) for _ in range(count)})  # noqa: S311 - no secret

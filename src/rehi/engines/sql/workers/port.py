@@ -34,7 +34,7 @@ _TAKE = Upsert(
 
 
 class SqlWorkers:
-    """The port Workers."""
+    """Implements the port Workers on SQL."""
 
     database: Database
 
@@ -108,10 +108,10 @@ class SqlWorkers:
 
     def updates(self, page: Page, *, running: bool = False) -> tuple[Sequence[Update], int]:
         """Return updates, all or those that run, the newest first, and how many there are in all."""
-        which = [update_round.c.state == _RUNNING] if running else []
-        rows = select(update_round).where(*which).order_by(update_round.c.id.desc())
+        conditions = [update_round.c.state == _RUNNING] if running else []
+        rows = select(update_round).where(*conditions).order_by(update_round.c.id.desc())
         rows = rows.limit(page.limit).offset(page.offset)
-        total = select(func.count()).select_from(update_round).where(*which)
+        total = select(func.count()).select_from(update_round).where(*conditions)
         return self.database.read(lambda c: (_find(c, rows), c.execute(total).scalar_one()))
 
 
@@ -137,14 +137,14 @@ def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_
 def add_to_share(connection: Connection, update_id: int, worker: str, numbers: Mapping[str, float]) -> None:
     """Add to what a worker did for an update."""
     who = storable(worker)
-    _ADD.run(connection, [(update_id, who, what, float(n)) for what, n in sorted(numbers.items())])
+    _ADD.run(connection, [(update_id, who, name, float(n)) for name, n in sorted(numbers.items())])
 
 
 def _find(connection: Connection, query: Any) -> list[Update]:
     rows = connection.execute(query).all()
     shares: defaultdict[int, list[Any]] = defaultdict(list)
-    which = select(update_share).where(update_share.c.update_id.in_([row.id for row in rows]))
-    for share in connection.execute(which) if rows else ():
+    query = select(update_share).where(update_share.c.update_id.in_([row.id for row in rows]))
+    for share in connection.execute(query) if rows else ():
         shares[share.update_id].append(share)
     return [_to_update(row, shares[row.id]) for row in rows]
 
@@ -161,6 +161,6 @@ def _to_update(row: Any, shares: Sequence[Any]) -> Update:
         ended_at=from_micros(row.ended_at),
         due=row.due,
         workers=len({share.worker for share in shares if share.n}),
-        counts={what: int(sums[what]) for what in COUNTS},
-        seconds={what.removeprefix(_SECONDS): n for what, n in sorted(sums.items()) if what.startswith(_SECONDS)},
+        counts={name: int(sums[name]) for name in COUNTS},
+        seconds={name.removeprefix(_SECONDS): n for name, n in sorted(sums.items()) if name.startswith(_SECONDS)},
     )
