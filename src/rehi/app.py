@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.graph import PreparedQuery
     from rehi.model.document import Reading
+    from rehi.model.generation import GraphRecord
     from rehi.pipeline import Discovery, Harvest
     from rehi.pipeline.clock import SharedClock
     from rehi.pipeline.reading import Texts
@@ -138,8 +139,8 @@ class House:
         from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
 
-        if self.graph_owner:
-            raise LiesElsewhere(f"the graph is embedded in the worker {self.graph_owner}: ask there")
+        if owner := self.graph_owner:
+            raise LiesElsewhere(f"the graph is embedded in the worker {owner}: ask there")
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory, rows=rows)
         prepared = prepare_query(query) if isinstance(query, str) else query
         gap = self.graph_gap()  # asked first: what is whole then is whole in the answer
@@ -152,20 +153,21 @@ class House:
 
         record = self.catalogue.graph_record()
         known = record.mark.generation if record.mark else ""
-        if self.graph_owner or (known in self._generations and not record.rewriting):
+        if self._is_elsewhere(record) or (known in self._generations and not record.rewriting):
             return ""
         gap = find_gap(record, self.graph, self.settings.base)
         if not gap:
             self._generations.add(known)
         return gap
 
-    @cached_property
+    @property
     def graph_owner(self) -> str:
-        """The other worker that alone has the graph; empty if it can be asked here."""
-        if self.graph.shared:
-            return ""
-        owners = [known.name for known in self.catalogue.workers(now=utc_now()) if known.owns_graph]
-        return next((name for name in owners if name != self.worker), "")
+        """The other worker that alone has the graph; empty if it can be asked here. Another may take it at any time."""
+        record = self.catalogue.graph_record()
+        return record.owner if self._is_elsewhere(record) else ""
+
+    def _is_elsewhere(self, record: GraphRecord) -> bool:
+        return not self.graph.shared and record.owner not in ("", self.worker)
 
     def reading(self, resource_id: int) -> Reading:
         """Return the text and the facets of a document; NotFound before it was read, LiesElsewhere if they are not here."""

@@ -50,6 +50,7 @@
     │   ├── IndexWrong       QUARANTINE  the index of a file is not what its records say
     │   └── ObjectDiffers    QUARANTINE  the object store has other bytes under a file's name
     ├── GraphLost            RETRY       the graph lacks what was written to it, and is written again
+    ├── GraphTaken           SKIP        another worker has taken the graph over, and writes it
     ├── TopicFailed          RETRY       a topic could not describe what has changed
     └── ReadError                        one document can't be read
         ├── NotText          SKIP        a type that holds no text
@@ -73,6 +74,7 @@ from rehi.errors.knowledge import (
     ArchiveError,
     FacetFailed,
     GraphLost,
+    GraphTaken,
     IndexWrong,
     NotText,
     ObjectDiffers,
@@ -159,6 +161,7 @@ __all__ = [
     "GraphAway",
     "GraphDamaged",
     "GraphLost",
+    "GraphTaken",
     "HostDeferred",
     "IndexWrong",
     "LiesElsewhere",

@@ -87,6 +87,13 @@ class GraphLost(RehiError):
     )
 
 
+class GraphTaken(RehiError):
+    """Another worker has taken the graph over, and writes it from now on."""
+
+    disposition = Disposition.SKIP
+    advice = "Ask the graph there; `rehi workers` says who has it. All other work goes on here."
+
+
 class TopicFailed(RehiError):
     """A topic could not describe what has changed, so the graph does not know of it yet."""
 
