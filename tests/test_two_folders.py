@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from rehi.app import House
 from rehi.builtin import load_all
-from rehi.errors import GraphTaken, LiesElsewhere, SettingsError
-from rehi.model.listing import Page
+from rehi.errors import GraphTaken, LiesElsewhere, RecordMissing, SettingsError
+from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Stage
+from rehi.operations.verification import verify_sample
 from rehi.operations.workers import take_graph_over
 from rehi.pipeline import Progress
+from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.waiting import wait_until
+from tests.cli.here import rehi
 from tests.kept import Keeper, at
+from tests.serve.conftest import Ask, ask_at
 
 PAGES = 700  # several batches of descriptions
 _TEXT = "<html><head><title>Leht {n}</title></head><body><p>Jaan Tamm{n} ja Mari Kask kohtusid Tartus. {n}</p></body></html>"
@@ -163,3 +170,90 @@ def test_an_old_owner_that_starts_again_has_nothing_to_complain_of(pair: Pair, o
     assert was_taken(one)
     harvest(pair.one)
     assert not was_taken(one)
+
+
+# What lies with the other ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Pair:
+    """Two workers of which each has kept and read a page of its own, that is there in two versions."""
+    pair = Pair(settings_in(tmp_path, "one"), settings_in(tmp_path, "two"))
+    for settings in (pair.one, pair.two):
+        with House(settings) as house:
+            keeper, url = Keeper(house), f"http://www.{settings.data.name}.test/"
+            for day in (1, 2):
+                keeper.new(url, _TEXT.format(n=f"{day} {url}").encode(), at(day))
+            keeper.redirect(f"{url}old", url, at(3))
+            keeper.close()
+        harvest(settings)
+    return pair
+
+
+def test_every_page_is_shown_by_both_workers_and_says_who_has_the_rest(both: Pair) -> None:
+    with House(both.one) as one, House(both.two) as two:
+        for here, other in ((one, two), (two, one)):
+            names = {f"http://www.{house.settings.data.name}.test/": house.worker for house in (here, other)}
+            service = Service(here)
+            with running(here, service, port=0) as address:
+                ask = ask_at(address)
+                for row in here.catalogue.documents(DocumentFilter(), Page())[0]:
+                    url, owner = row.url, names[row.url.removesuffix("old")]
+                    shown = ask(f"/documents/{row.resource_id}")
+                    assert shown.status == 200
+                    if not row.versions:
+                        continue
+                    assert "Mari Kask" in shown.text
+                    assert ("kohtusid" in shown.text) == (owner == here.worker)
+                    assert (f"lies with the worker {owner}" in shown.text) == (owner != here.worker)
+                    assert ask(f"/versions?url={url}").status == 200
+                    check_answers(ask, row, owner if owner != here.worker else "")
+
+
+def check_answers(ask: Ask, row: DocumentRow, owner: str) -> None:
+    """Texts, bytes and differences are had, or the worker is named that has them."""
+    api = f"/api/documents/{row.resource_id}/annotations"
+    stamps = [line.split()[1] for line in ask(f"/cdx?url={row.url}").text.splitlines()]
+    assert len(stamps) == 2
+    replay = [f"/web/{stamp}id_/{row.url}" for stamp in stamps]
+    for path in (api, f"/api/text?url={row.url}", f"/text?url={row.url}", f"/api/diff?url={row.url}", *replay):
+        answer = ask(path)
+        assert answer.status == (421 if owner else 200), path
+        assert not owner or f"lies with the worker {owner}: ask there" in answer.text, path
+    moved = ask(f"/web/{ask(f'/cdx?url={row.url}old').text.split()[1]}/{row.url}old")
+    assert moved.status == (421 if owner else 301)
+    assert owner in moved.text
+    stored = {version["stored"] for version in ask(f"/api/versions?url={row.url}").json["versions"]}
+    assert ("elsewhere" in stored) == bool(owner)
+
+
+def test_commands_name_the_worker_that_has_the_bytes(both: Pair, tmp_path: Path) -> None:
+    with House(both.one) as one:
+        owner, url = one.worker, "http://www.one.test/"
+    ask = partial(rehi, data=both.two.data, REHI_CATALOGUE=both.two.catalogue)
+    for line in (("get", url, "-o", str(tmp_path / "page")), ("text", url), ("diff", url)):
+        ended = ask(*line)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert f"lies with the worker {owner}: ask there" in ended.stderr
+    zipped = ask("get", "--zip", str(tmp_path / "all.zip"))
+    assert "1 could not be had; index.jsonl in it says which and why" in zipped.stderr
+    with ZipFile(tmp_path / "all.zip") as file:
+        problems = [json.loads(line).get("problem", "") for line in file.read("index.jsonl").splitlines()]
+        assert sum(f"lies with the worker {owner}" in problem for problem in problems) == 1
+        assert problems.count("") == 1
+    exported = ask("export", "files", str(tmp_path / "files"))
+    assert f"lies with the worker {owner}" in exported.stdout + exported.stderr
+
+
+def test_what_lies_with_another_is_no_fault_of_the_archive(both: Pair) -> None:
+    with House(both.two) as two:
+        assert verify_sample(two, 100).faults == []
+
+
+def test_what_is_gone_from_a_workers_own_folder_is_missing_and_not_elsewhere(both: Pair) -> None:
+    shutil.rmtree(both.one.data / "archive")
+    shutil.rmtree(both.one.data / "derived")
+    with House(both.one) as one:
+        with pytest.raises(RecordMissing) as caught:
+            one.texts.of_version(one.catalogue.versions("http://www.one.test/")[0])
+        assert type(caught.value) is RecordMissing

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rehi.pipeline import Discovery, Harvest
     from rehi.pipeline.clock import SharedClock
     from rehi.pipeline.reading import Texts
-    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
+    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, Shelf, ShelfEngine
 
 
 # What reading needs for nearly every document: loaded once, before worker processes are forked.
@@ -95,15 +95,26 @@ class House:
 
     @cached_property
     def archive(self) -> Archive:
-        """The archive, for reading."""
-        return self.archive_opener()
+        """The archive, for reading; of what another worker has it says whose it is."""
+        from rehi.archive import Archive
+
+        return Archive(self._owned(self.open_files()), file_bytes=1, worker="reader", software="", clock=utc_now)
 
     @cached_property
     def derived(self) -> DerivedFiles:
         """The derived files, for reading."""
         from rehi.archive import DerivedFiles
 
-        return DerivedFiles(self.open_derived(), worker=self.worker, clock=utc_now)
+        return DerivedFiles(self._owned(self.open_derived()), worker=self.worker, clock=utc_now)
+
+    def _owned(self, shelf: Shelf) -> Shelf:
+        """Return a shelf on which files of other workers bear their names."""
+        from rehi.archive import OwnedShelf
+
+        def owners() -> dict[str, str]:
+            return {known.name: known.owner for known in self.catalogue.known_files()}
+
+        return OwnedShelf(shelf, worker=self.worker, owners=owners)
 
     def open_files(self) -> ShelfEngine:
         """Return the shelf of the archive's files."""

@@ -16,7 +16,6 @@
     │   │       └── ReadersAway          there are no processes to read documents in
     │   ├── DiskFull                     nothing more can be kept
     │   ├── NotFound                     there is nothing under this name
-    │   ├── LiesElsewhere                another worker has it, and only it can show it
     │   ├── BodyDropped                  the bytes of a version were dropped by a rule
     │   ├── ComparisonError              versions can't be compared in the way that was asked for
     │   ├── BackupDamaged                a backup is not as it was written
@@ -46,6 +45,7 @@
     ├── ArchiveError
     │   ├── RecordDamaged    QUARANTINE  a record does not hold what its digest says
     │   ├── RecordMissing    QUARANTINE  its file or its place in it is gone
+    │   │   └── LiesElsewhere  SKIP      another worker has it, and only that one can show it
     │   ├── RecordLost       QUARANTINE  it was damaged, and could not be brought back
     │   ├── IndexWrong       QUARANTINE  the index of a file is not what its records say
     │   └── ObjectDiffers    QUARANTINE  the object store has other bytes under a file's name
@@ -76,6 +76,7 @@ from rehi.errors.knowledge import (
     GraphLost,
     GraphTaken,
     IndexWrong,
+    LiesElsewhere,
     NotText,
     ObjectDiffers,
     ReaderCrashed,
@@ -103,7 +104,6 @@ from rehi.errors.user import (
     EngineError,
     GraphAway,
     GraphDamaged,
-    LiesElsewhere,
     NotFound,
     QueryError,
     QueryTimeout,

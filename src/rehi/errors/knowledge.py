@@ -23,6 +23,13 @@ class RecordMissing(ArchiveError):
     advice = "Restore the file from a copy, or let `rehi doctor --mend` bring back what can be."
 
 
+class LiesElsewhere(RecordMissing):
+    """Another worker has it, and only that one can show it."""
+
+    disposition = Disposition.SKIP
+    advice = "Ask that worker, or let all of them share a bucket: archive.uri."
+
+
 class RecordLost(ArchiveError):
     """A part of a file was damaged and could not be brought back; the catalogue knows that."""
 

@@ -78,10 +78,6 @@ class NotFound(UserError):
     """There is nothing under this name."""
 
 
-class LiesElsewhere(UserError):
-    """Another worker has it, and only that one can show it."""
-
-
 class BodyDropped(UserError):
     """The bytes of a version were dropped by a rule; what is known of it stays."""
 

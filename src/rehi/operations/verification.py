@@ -17,7 +17,7 @@ from hashlib import sha256
 
 from rehi.app import House, lock_folder, utc_now
 from rehi.archive import Archive, IndexCheck, KeptVisit, Walk, WholeRecord, index_starts, is_derived, original_name
-from rehi.errors import IndexWrong, RecordDamaged, RecordLost, RecordMissing, RehiError
+from rehi.errors import IndexWrong, LiesElsewhere, RecordDamaged, RecordLost, RecordMissing, RehiError
 from rehi.model.inventory import KnownBody, KnownFile
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, Stage
@@ -231,6 +231,10 @@ def _faults_of(archive: Archive, body: KnownBody) -> Iterator[Fault]:
         with archive.open_body(place) as stream:
             while chunk := stream.read(CHUNK):
                 digest.update(chunk)
+    except LiesElsewhere as error:  # in a folder, where others look after it; but in a bucket it is to be there for all
+        if archive.shared:
+            yield Fault(place.file, place.offset, RecordMissing.code, str(error), body.digest)
+        return
     except (RecordDamaged, RecordMissing) as error:
         yield Fault(place.file, place.offset, error.code, str(error), body.digest)
         return

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from rehi.app import utc_now
-from rehi.errors import ArchiveAway, ArchiveError, EngineAway, NotFound, ReadError
+from rehi.errors import ArchiveAway, ArchiveError, EngineAway, LiesElsewhere, NotFound, ReadError
 from rehi.link import slug
 from rehi.model.document import Mention, Reading
 from rehi.model.listing import DocumentFilter, Page
@@ -146,6 +146,8 @@ def show_document(request: Request, document_id: int) -> Response:
         pass
     except ArchiveAway as error:
         trouble = f"Its text can't be shown now: {say(error)}."
+    except LiesElsewhere as error:
+        trouble = f"Its text is not here: {error}."
     except (ArchiveError, ReadError) as error:  # what is known of the document can be shown nevertheless
         trouble = f"Its text can't be shown: {error}. {error.advice}"
     values = {

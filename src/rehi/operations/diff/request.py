@@ -69,6 +69,7 @@ def diff_versions(
         names=names,
         earlier=tuple(reversed(versions[:place])) if blame else None,
     )
+    _check_here(house, old, new)
     return house.readers.submit(compare_versions, request).result()
 
 
@@ -78,6 +79,7 @@ def diff_names(house: House, url: str, since: str = "", until: str = "") -> tupl
     request = DiffRequest(
         open_archive=_opener(house), url=kept_url(house, url), old=old, new=new, max_text=house.settings.work.max_text
     )
+    _check_here(house, old, new)
     return house.readers.submit(compare_version_names, request).result()
 
 
@@ -123,6 +125,13 @@ def pick(versions: Sequence[Version], given: str, *, url: str) -> Version:
             f"the first version is number {first.number}, of {first.taken_at:%Y-%m-%d %H:%M:%S}"
         )
     return valid[-1]
+
+
+def _check_here(house: House, *versions: Version) -> None:
+    """Raise what is wrong with versions whose bytes are not here, before a process looks for them that can't tell whose they are."""
+    for version in versions:
+        if not version.dropped and not house.archive.holds(version.body):
+            house.archive.shelf.open(version.body).close()
 
 
 def _opener(house: House) -> Callable[[], Archive]:
