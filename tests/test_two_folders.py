@@ -19,6 +19,7 @@ from rehi.builtin import load_all
 from rehi.errors import GraphTaken, LiesElsewhere, RecordMissing, SettingsError
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Stage
+from rehi.operations.sources import enter
 from rehi.operations.verification import verify_sample
 from rehi.operations.workers import take_graph_over
 from rehi.pipeline import Progress
@@ -257,3 +258,26 @@ def test_what_is_gone_from_a_workers_own_folder_is_missing_and_not_elsewhere(bot
         with pytest.raises(RecordMissing) as caught:
             one.texts.of_version(one.catalogue.versions("http://www.one.test/")[0])
         assert type(caught.value) is RecordMissing
+
+
+# Sources on the other's machine ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_source_that_only_another_worker_can_read_is_named(both: Pair, caplog: pytest.LogCaptureFixture) -> None:
+    listed = both.one.data.with_name("list.txt")
+    listed.write_text("http://www.one.test/\n", encoding="utf-8")
+    ask = partial(rehi, data=both.two.data, REHI_CATALOGUE=both.two.catalogue)
+    with House(both.one) as one:
+        source = enter(one, str(listed))
+        one.catalogue.start_source(source.id, worker=one.worker, now=one.catalogue.clock())
+        assert "1 source that waits to be read on its machine" in ask("workers").stdout
+        harvest(both.two)
+        assert caplog.text.count(f"list.txt lies only with the worker {one.worker}") == 1
+        assert f"waits for the worker {one.worker}" in ask("source", str(source.id)).stdout
+        with House(both.two) as two, running(two, Service(two), port=0) as address:
+            assert f"it waits for the worker {one.worker}" in ask_at(address)(f"/sources/{source.id}").text
+        caplog.clear()
+        harvest(both.one)
+        assert "lies only with" not in caplog.text
+        assert "done" in ask("source", str(source.id)).stdout
+    assert "waits" not in ask("workers").stdout

@@ -48,6 +48,12 @@ def list_workers(house: House) -> list[WorkerRow]:
     return [_row(worker, now) for worker in house.catalogue.workers(now=now)]
 
 
+def is_working(house: House, name: str) -> bool:
+    """Whether a worker has given a sign of life of late, and has not stopped since."""
+    now = house.catalogue.clock()
+    return any(one.name == name and state_of(one, now) == WORKING for one in house.catalogue.workers(now=now))
+
+
 def take_graph_over(house: House, *, force: bool = False) -> None:
     """Let this data folder's worker own the embedded graph, and have all of it written there with the next harvest.
 

@@ -26,7 +26,7 @@ from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.readings import FacetView, choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
-from rehi.operations.sources import kind_in_words, order_follow, unit_of
+from rehi.operations.sources import kind_in_words, order_follow, state_in_words, unit_of
 from rehi.operations.status import count_outdated, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
@@ -103,6 +103,7 @@ def show_source(request: Request, source_id: int) -> Response:
     values = {
         "source": row,
         "kind": kind_in_words(row),
+        "state": state_in_words(house, row),
         "unit": unit_of(row),
         "rejected": _ranked(rejected),
         "seconds": _ranked(seconds),
