@@ -19,8 +19,9 @@ from rehi.builtin import load_all
 from rehi.errors import GraphTaken, LiesElsewhere, RecordMissing, SettingsError
 from rehi.model.listing import DocumentFilter, DocumentRow, Page
 from rehi.model.problem import Stage
+from rehi.operations.health.mending import mend
 from rehi.operations.sources import enter
-from rehi.operations.verification import verify_sample
+from rehi.operations.verification import verify_all, verify_sample
 from rehi.operations.workers import take_graph_over
 from rehi.pipeline import Progress
 from rehi.serve import running
@@ -246,9 +247,14 @@ def test_commands_name_the_worker_that_has_the_bytes(both: Pair, tmp_path: Path)
     assert f"lies with the worker {owner}" in exported.stdout + exported.stderr
 
 
-def test_what_lies_with_another_is_no_fault_of_the_archive(both: Pair) -> None:
+def test_what_lies_with_another_is_neither_at_fault_nor_lost(both: Pair) -> None:
     with House(both.two) as two:
-        assert verify_sample(two, 100).faults == []
+        assert verify_all(two).faults == []
+        sampled = verify_sample(two, 100)
+        assert (sampled.bodies, sampled.faults) == (2, [])
+    assert mend(both.two).lost == []
+    with House(both.one) as one:
+        assert [version.dropped for version in one.catalogue.versions("http://www.one.test/")] == [False, False]
 
 
 def test_what_is_gone_from_a_workers_own_folder_is_missing_and_not_elsewhere(both: Pair) -> None:
