@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from rehi.archive import Archive, DerivedFiles
     from rehi.graph import PreparedQuery
     from rehi.model.document import Reading
+    from rehi.model.generation import GraphRecord
     from rehi.pipeline import Discovery, Harvest
     from rehi.pipeline.clock import SharedClock
     from rehi.pipeline.reading import Texts
-    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
+    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, Shelf, ShelfEngine
 
 
 # What reading needs for nearly every document: loaded once, before worker processes are forked.
@@ -94,15 +95,26 @@ class House:
 
     @cached_property
     def archive(self) -> Archive:
-        """The archive, for reading."""
-        return self.archive_opener()
+        """The archive, for reading; of what another worker has it says whose it is."""
+        from rehi.archive import Archive
+
+        return Archive(self._owned(self.open_files()), file_bytes=1, worker="reader", software="", clock=utc_now)
 
     @cached_property
     def derived(self) -> DerivedFiles:
         """The derived files, for reading."""
         from rehi.archive import DerivedFiles
 
-        return DerivedFiles(self.open_derived(), worker=self.worker, clock=utc_now)
+        return DerivedFiles(self._owned(self.open_derived()), worker=self.worker, clock=utc_now)
+
+    def _owned(self, shelf: Shelf) -> Shelf:
+        """Return a shelf on which files of other workers bear their names."""
+        from rehi.archive import OwnedShelf
+
+        def owners() -> dict[str, str]:
+            return {known.name: known.owner for known in self.catalogue.known_files()}
+
+        return OwnedShelf(shelf, worker=self.worker, owners=owners)
 
     def open_files(self) -> ShelfEngine:
         """Return the shelf of the archive's files."""
@@ -138,8 +150,8 @@ class House:
         from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
 
-        if self.graph_owner:
-            raise LiesElsewhere(f"the graph is embedded in the worker {self.graph_owner}: ask there")
+        if owner := self.graph_owner:
+            raise LiesElsewhere(f"the graph is embedded in the worker {owner}: ask there")
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory, rows=rows)
         prepared = prepare_query(query) if isinstance(query, str) else query
         gap = self.graph_gap()  # asked first: what is whole then is whole in the answer
@@ -152,20 +164,21 @@ class House:
 
         record = self.catalogue.graph_record()
         known = record.mark.generation if record.mark else ""
-        if self.graph_owner or (known in self._generations and not record.rewriting):
+        if self._is_elsewhere(record) or (known in self._generations and not record.rewriting):
             return ""
         gap = find_gap(record, self.graph, self.settings.base)
         if not gap:
             self._generations.add(known)
         return gap
 
-    @cached_property
+    @property
     def graph_owner(self) -> str:
-        """The other worker that alone has the graph; empty if it can be asked here."""
-        if self.graph.shared:
-            return ""
-        owners = [known.name for known in self.catalogue.workers(now=utc_now()) if known.owns_graph]
-        return next((name for name in owners if name != self.worker), "")
+        """The other worker that alone has the graph; empty if it can be asked here. Another may take it at any time."""
+        record = self.catalogue.graph_record()
+        return record.owner if self._is_elsewhere(record) else ""
+
+    def _is_elsewhere(self, record: GraphRecord) -> bool:
+        return not self.graph.shared and record.owner not in ("", self.worker)
 
     def reading(self, resource_id: int) -> Reading:
         """Return the text and the facets of a document; NotFound before it was read, LiesElsewhere if they are not here."""

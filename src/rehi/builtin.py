@@ -99,7 +99,7 @@ def load(group: str, name: str) -> Any:
 
 def load_all(group: str) -> dict[str, Any]:
     """Return the parts of a group that can be loaded, by name, the built-in ones first."""
-    parts = {name: _load_or_warn(place) for name, place in table(group).items()}
+    parts = {name: _load_or_warn(group, name, place) for name, place in table(group).items()}
     return {name: part for name, part in parts.items() if part is not None}
 
 
@@ -178,16 +178,28 @@ def _examine(group: str, point: EntryPoint) -> str:
     if _outsiders(group).get(point.name) != point.value:
         return f"another package brings a {group} of this name, which is used"
     try:
-        load_place(point.value)
+        _load_checked(group, point.name, point.value)
     except SettingsError as error:
         return str(error)
     return ""
 
 
+def _load_checked(group: str, name: str, place: str) -> Any:
+    """Return a part; SettingsError if it can't be loaded, or is a topic that nobody would ever put work into the outbox for."""
+    part = load_place(place)
+    if group == "topic" and not is_built_in(group, name):
+        first = BUILTIN[group]
+        follows = getattr(part, "follows", "")
+        if follows not in first:
+            what = f"the topic {follows}" if follows else "no topic"
+            raise SettingsError(f"{place} can't be used: it follows {what}, and must follow {' or '.join(first)}")
+    return part
+
+
 @cache
-def _load_or_warn(place: str) -> Any:
+def _load_or_warn(group: str, name: str, place: str) -> Any:
     try:
-        return load_place(place)
+        return _load_checked(group, name, place)
     except SettingsError as error:
         _log.warning("%s; it is left out, and `rehi plugins` names it", error)
         return None

@@ -59,6 +59,7 @@ def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, Site]) -> No
     assert "rehi has its own" in errors["format", "text/html"]
     assert "no kind of part called 'soothsayer'" in errors["soothsayer", "misspelt"]
     assert errors["facet", "failing"] == ""
+    assert "it follows no topic, and must follow resource or entity" in errors["topic", "lonely"]
     for group in ("catalogue", "graph", "shelf", "executor"):
         assert "another planet" in errors[group, "nowhere"]
     assert "another planet" in rehi.run("plugins")

@@ -4,6 +4,7 @@ from rehi.archive.body import RecordHeaders, open_body, read_headers
 from rehi.archive.cdxj import SortedLines
 from rehi.archive.compaction import Compacted, original_name, own_files
 from rehi.archive.derived import DerivedFiles, is_derived, write_reading
+from rehi.archive.elsewhere import OwnedShelf
 from rehi.archive.excision import DAMAGED, Excised, index_starts
 from rehi.archive.http_head import HttpHead
 from rehi.archive.index_check import IndexCheck, sample_index
@@ -23,6 +24,7 @@ __all__ = [
     "HttpHead",
     "IndexCheck",
     "KeptVisit",
+    "OwnedShelf",
     "RecordHeaders",
     "SortedLines",
     "TornPart",

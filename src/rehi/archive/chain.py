@@ -99,7 +99,7 @@ def _follow(shelf: Shelf, link: ChainLink) -> list[ChainLink]:
         try:
             chain.append(read_chain_link(shelf, base))
         except RecordMissing as error:
-            raise with_location(RecordMissing(f"what it stands on is missing: {error}"), ref) from error
+            raise with_location(type(error)(f"what it stands on is missing: {error}"), ref) from error
         if chain[-1].fields.kind == "revisit":
             raise with_location(RecordMissing(f"what it stands on was dropped: {base.file}:{base.offset}"), ref)
         base_digest = link.fields.get("Rehi-Base-Digest")

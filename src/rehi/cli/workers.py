@@ -13,9 +13,12 @@ from rehi.cli.output import json_option, open_house, show_json, show_table
     is_flag=True,
     help="Let this data folder own the embedded graph from now on, and write all of it again with the next harvest.",
 )
+@click.option(
+    "--force", is_flag=True, help="With --take-graph: also from a worker that lives; it leaves the graph alone then."
+)
 @json_option
 @click.pass_context
-def command(ctx: click.Context, take_graph: bool, as_json: bool) -> None:
+def command(ctx: click.Context, take_graph: bool, force: bool, as_json: bool) -> None:
     """List the workers of the catalogue: since when, their last sign of life, and what they hold.
 
     Several workers share one catalogue, each with a data folder of its own. An embedded graph is owned by one of them.
@@ -28,9 +31,11 @@ def command(ctx: click.Context, take_graph: bool, as_json: bool) -> None:
     """
     from rehi.operations.workers import list_workers, take_graph_over
 
+    if force and not take_graph:
+        raise click.UsageError("--force goes with --take-graph")
     with open_house(ctx) as house:
         if take_graph:
-            take_graph_over(house)
+            take_graph_over(house, force=force)
         workers = list_workers(house)
     if as_json:
         show_json(workers)

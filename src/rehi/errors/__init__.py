@@ -16,8 +16,7 @@
     │   │       └── ReadersAway          there are no processes to read documents in
     │   ├── DiskFull                     the disk is full, so that nothing more can be kept
     │   ├── NotFound                     there is nothing under this name
-    │   ├── LiesElsewhere                another worker has it, and only it can show it
-    │   ├── BodyPruned                   the bytes of a version were dropped by a rule
+    │   ├── BodyPruned                  the bytes of a version were dropped by a rule
     │   ├── ComparisonError              versions can't be compared in the way that was asked for
     │   ├── BackupDamaged                a backup is not as it was written
     │   ├── BackupBusy                   somebody else writes or prunes these backups
@@ -46,10 +45,12 @@
     ├── ArchiveError
     │   ├── RecordDamaged    QUARANTINE  a record does not hold what its digest says
     │   ├── RecordMissing    QUARANTINE  its file or its place in it is gone
+    │   │   └── LiesElsewhere  SKIP      another worker has it, and only that one can show it
     │   ├── RecordLost       QUARANTINE  it was damaged, and could not be brought back
     │   ├── IndexWrong       QUARANTINE  the index of a file is not what its records say
     │   └── ObjectDiffers    QUARANTINE  the object store has other bytes under a file's name
     ├── GraphLost            RETRY       the graph lacks what was written to it, and is written again
+    ├── GraphTaken           SKIP        another worker has taken the graph over, and writes it
     ├── TopicFailed          RETRY       a topic could not describe what has changed
     └── ReadError                        one document can't be read
         ├── NotText          SKIP        a type that holds no text
@@ -73,7 +74,9 @@ from rehi.errors.knowledge import (
     ArchiveError,
     FacetFailed,
     GraphLost,
+    GraphTaken,
     IndexWrong,
+    LiesElsewhere,
     NotText,
     ObjectDiffers,
     ReaderCrashed,
@@ -101,7 +104,6 @@ from rehi.errors.user import (
     EngineError,
     GraphAway,
     GraphDamaged,
-    LiesElsewhere,
     NotFound,
     QueryError,
     QueryTimeout,
@@ -159,6 +161,7 @@ __all__ = [
     "GraphAway",
     "GraphDamaged",
     "GraphLost",
+    "GraphTaken",
     "HostDeferred",
     "IndexWrong",
     "LiesElsewhere",

@@ -23,6 +23,13 @@ class RecordMissing(ArchiveError):
     advice = "Restore the file from a copy, or let `rehi doctor --mend` bring back what can be."
 
 
+class LiesElsewhere(RecordMissing):
+    """Another worker has it, and only that one can show it."""
+
+    disposition = Disposition.SKIP
+    advice = "Ask that worker, or let all of them share a bucket: archive.uri."
+
+
 class RecordLost(ArchiveError):
     """A part of a file was damaged and could not be brought back; the catalogue knows that."""
 
@@ -85,6 +92,13 @@ class GraphLost(RehiError):
     advice = (
         "It is written again from the catalogue by itself. Until that is done, queries say that they are incomplete."
     )
+
+
+class GraphTaken(RehiError):
+    """Another worker has taken the graph over, and writes it from now on."""
+
+    disposition = Disposition.SKIP
+    advice = "Ask the graph there; `rehi workers` says who has it. All other work goes on here."
 
 
 class TopicFailed(RehiError):

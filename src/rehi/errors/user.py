@@ -82,10 +82,6 @@ class NotFound(UserError):
     """There is nothing under this name."""
 
 
-class LiesElsewhere(UserError):
-    """Only another worker has what was asked for, and only that one can show it."""
-
-
 class BodyPruned(UserError):
     """The bytes of a version were dropped by a rule; what is known of it stays."""
 

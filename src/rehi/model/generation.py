@@ -22,6 +22,7 @@ class GraphRecord:
     rewriting: str = ""  # why all of it is being written again; empty if it is not
     left: int = 0  # what is still to be written of that
     statements: int = 0  # that documents have in the graph, counted only where there is no mark
+    owner: str = ""  # the worker in whose folder an embedded graph lies; empty if nobody ever owned one
 
 
 class GraphCondition(StrEnum):

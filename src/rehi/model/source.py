@@ -52,6 +52,11 @@ class Source:
         """Whether it is a file that only one worker can read."""
         return not self.location.startswith(("http://", "https://"))
 
+    def waits_for(self, worker: str) -> str:
+        """Return the other worker that alone can read it on, if it is one that this worker can't; empty if it is not."""
+        is_open = self.state is SourceState.READING and not self.awaits
+        return self.worker if is_open and self.worker != worker else ""
+
     def without_path(self) -> Source:
         """Return it without the folder of its file, which is nobody's business on the network."""
         return replace(self, location=self.name) if self.is_local else self

@@ -24,4 +24,7 @@ class Worker:
     owns_graph: bool = False
     hosts: int = 0  # that it has leased
     claims: Mapping[str, int] = field(default_factory=dict)  # by kind of work
-    waiting: int = 0  # documents that only it can read, since their bytes lie in its folder
+    waiting: int = (
+        0  # documents that only it can read, since their bytes lie in its folder, and that nobody has claimed
+    )
+    waiting_sources: int = 0  # the same of sources, whose files lie on its machine

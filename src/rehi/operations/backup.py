@@ -205,8 +205,8 @@ class _BackupRun:
                 "the graph is on a server, and not in this backup: it is written again from the catalogue"
             )
             return
-        if house.graph_owner:
-            self._notes.append(f"the graph lies with the worker {house.graph_owner}, and is not in this backup")
+        if owner := house.graph_owner:
+            self._notes.append(f"the graph lies with the worker {owner}, and is not in this backup")
             return
         now = house.catalogue.clock()
         stopped = [one.name for one in house.catalogue.workers(now=now) if one.ended_at is not None]

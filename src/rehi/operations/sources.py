@@ -16,6 +16,7 @@ from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceState
 from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId, readable_by
 from rehi.operations.status import RunningService
+from rehi.operations.workers import is_working
 from rehi.sources import normalise, recognise_file
 from rehi.sources.links import parse_follow
 from rehi.sources.recognition import find_crawls
@@ -184,6 +185,16 @@ def read_in(
         for _ in discovery.read(claimed, report=lambda _, share: on_progress(share), cancelled=cancelled):
             pass
     return catalogue.source(source_id)
+
+
+def state_in_words(house: House, source: Source) -> str:
+    """Return how far a source is, or what it waits for: a visit, or the worker on whose machine it lies."""
+    if source.awaits:
+        return f"waits for {source.awaits}"
+    owner = source.waits_for(house.worker)
+    if not owner:
+        return source.state.value
+    return f"read by the worker {owner}" if is_working(house, owner) else f"waits for the worker {owner}"
 
 
 def kind_in_words(source: Source) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rehi.app import House, utc_now
+from rehi.builtin import load_all
 from rehi.errors import EngineAway
 from rehi.model.listing import Totals
 from rehi.model.outage import Outage
@@ -68,7 +69,7 @@ def get_status(service: RunningService) -> Status:
     house = service.house
     try:
         totals = get_totals(house)
-        graph = GraphStatus(incomplete=house.graph_gap(), left=house.catalogue.graph_record().left)
+        graph = GraphStatus(incomplete=house.graph_gap(), left=house.catalogue.graph_record(load_all("topic")).left)
     except EngineAway as error:
         return Status(service=tell_outage(service.status, error), totals=None, outdated=0, graph=None)
     return Status(service=service.status, totals=totals, outdated=count_outdated(house, totals), graph=graph)

@@ -10,6 +10,7 @@ from rehi.errors import (
     BodyPruned,
     Busy,
     ComparisonError,
+    LiesElsewhere,
     NotFound,
     QueryError,
     QueryTimeout,
@@ -26,8 +27,8 @@ SPARQL_ANSWERS = (
     "application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values",
     "text/turtle", "application/n-triples", HTML,
 )  # fmt: skip
-_LOST: tuple[type[RehiError], ...] = (NotFound, BodyPruned, RecordMissing)
-_ASKED: tuple[type[RehiError], ...] = (QueryError, QueryTimeout)
+_LOST: tuple[type[RehiError], ...] = (NotFound, BodyPruned, LiesElsewhere, RecordMissing)
+_ASKED: tuple[type[RehiError], ...] = (QueryError, QueryTimeout, LiesElsewhere)
 
 GROUPS: dict[str, tuple[Operation, ...]] = {
     "Status": (

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import BinaryIO
 
 from rehi.app import House
-from rehi.errors import ArchiveError, NotFound
+from rehi.errors import ArchiveError, LiesElsewhere, NotFound
 from rehi.model.capture import CaptureFilter
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
@@ -27,7 +27,8 @@ class Stored(StrEnum):
     DELTA = "delta"  # as what is different from an earlier one
     DUPLICATE = "duplicate"  # they lie in the record of another URL or version
     PRUNED = "dropped"  # by a rule
-    MISSING = "missing"  # the record is not here, or can't be read
+    ELSEWHERE = "elsewhere"  # the record lies with another worker
+    MISSING = "missing"  # the record is nowhere, or can't be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +162,8 @@ def _stored(house: House, version: Version) -> Stored:
         return Stored.PRUNED
     try:
         kind = kind_of(house, version.body)
+    except LiesElsewhere:
+        return Stored.ELSEWHERE
     except ArchiveError:
         return Stored.MISSING
     if version.body != version.record:

@@ -23,7 +23,7 @@ from rehi.pipeline.clock_watch import CLOCK_JUMPED, ClockWatch
 from rehi.pipeline.descriptions import Descriptions
 from rehi.pipeline.discoveries import Discoveries
 from rehi.pipeline.discovery import Discovery
-from rehi.pipeline.graph_writer import GraphWriter
+from rehi.pipeline.graph_writer import GraphWriter, taken_key
 from rehi.pipeline.links import Links
 from rehi.pipeline.outages import Outages
 from rehi.pipeline.readings import Readings
@@ -46,7 +46,6 @@ class Harvest:
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
         self._rooms = rooms
-        self._writes_graph = rooms.settings.work.graph and not rooms.graph_owner
         self._rounds = Rounds(rooms, self.progress)
         self._discoveries = Discoveries(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
@@ -80,6 +79,11 @@ class Harvest:
             (self._sealing.seal, ()),
             *([(self._descriptions.describe, ())] if self._writes_graph else []),
         )
+
+    @property
+    def _writes_graph(self) -> bool:
+        """Whether this worker tells the graph; not if another has it, or has taken it meanwhile."""
+        return self._rooms.settings.work.graph and not self._rooms.graph_owner and not self._graph.is_taken
 
     def run(
         self,
@@ -165,7 +169,8 @@ class Harvest:
         """Enter what the archive holds beyond the catalogue, and take up what was under way when this worker was killed."""
         rooms = self._rooms
         old = [ProblemKey(Stage.SERVICE, code, code) for code in _AWAY]
-        rooms.catalogue.note([], solved=[*old, ProblemKey(Stage.SERVICE, "clock", CLOCK_JUMPED)])
+        old += [ProblemKey(Stage.SERVICE, "clock", CLOCK_JUMPED), taken_key(rooms.worker)]
+        rooms.catalogue.note([], solved=old)
         self._clock_watch.begin()
         self._forget_leases(now=rooms.clock())
         ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import perf_counter
 
 from rehi.builtin import load_all
@@ -50,18 +50,18 @@ class Descriptions(Step):
 
     def describe(self) -> bool:
         """Write what has changed, and publish it now and then."""
-        now, catalogue = self._rooms.clock(), self._rooms.catalogue
-        if now < self._write_at:
+        now = self._rooms.clock()
+        if now < self._write_at or self._graph.is_taken:
             return False
-        claims = self._claims or catalogue.claim(
-            list(self._topics), worker=self._rooms.worker, limit=GRAPH_BATCH, ttl=LEASE_SECONDS, now=now
-        )
+        claims = self._claims or self._claim(now)
         self._claims = claims
         if len(claims) < GRAPH_BATCH:
             self._write_at = now + timedelta(seconds=DESCRIBE_SECONDS)
         self._dry = not claims
         if claims:
-            self._write(claims)
+            if not self._write(claims):
+                self._yield(now)
+                return False
             self._claims, self._unpublished = (), True
         late = self._unpublished and (now - self._published_at).total_seconds() > PUBLISH_SECONDS
         if late or not claims:
@@ -69,8 +69,22 @@ class Descriptions(Step):
             self._unpublished, self._published_at = bool(claims), now
         return False
 
-    def _write(self, claims: Sequence[Claim]) -> None:
-        """Tell the graph of all that was claimed, as it is now.
+    def _claim(self, now: datetime) -> Sequence[Claim]:
+        if not self._graph.look():
+            return ()
+        return self._rooms.catalogue.claim(
+            list(self._topics), worker=self._rooms.worker, limit=GRAPH_BATCH, ttl=LEASE_SECONDS, now=now
+        )
+
+    def _yield(self, now: datetime) -> None:
+        """Give back what was claimed if the graph is another worker's by now; if it is everybody's, tell the one that is there."""
+        self._graph.yield_graph()
+        if self._graph.is_taken:
+            self._rooms.catalogue.renew_claims(self._claims, worker=self._rooms.worker, ttl=0.0, now=now)
+            self._claims = ()
+
+    def _write(self, claims: Sequence[Claim]) -> bool:
+        """Tell the graph of all that was claimed, as it is now; whether the catalogue takes it for its graph still.
 
         Where several workers write, a claim that took longer than it lasts may be somebody else's by now, who knows more:
         it is left to them, so that the newest description is the last one written.
@@ -92,8 +106,11 @@ class Descriptions(Step):
             for kind, subject in mine
             if kind == RESOURCE
         }
-        catalogue.record_descriptions(claims, statements=statements, seconds=perf_counter() - began, mark=mark)
-        self._progress.counts["statements"] += sum(statements.values())
+        recorded = catalogue.record_descriptions(
+            claims, statements=statements, seconds=perf_counter() - began, mark=mark, owner=self._graph.owner
+        )
+        self._progress.counts["statements"] += sum(statements.values()) if recorded else 0
+        return recorded
 
     def _describe(self, claims: Sequence[Claim]) -> dict[tuple[str, int], Sequence[GraphChange]]:
         """Return the changes that bring the graph up to date, by kind and subject.

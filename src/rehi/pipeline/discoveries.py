@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import monotonic
 
 from rehi.errors import DataFolderBusy, SourceError
@@ -17,7 +18,11 @@ from rehi.model.work import Claim
 from rehi.pipeline.discovery import ClaimedSource
 from rehi.pipeline.rooms import DRY_SECONDS, Progress, Rooms, Step
 
+OTHERS_SECONDS = 60.0  # between two looks at what only other workers can read
 AT_ONCE = 8  # sources that take turns: a batch takes half a second, so that each gets on every few seconds
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +38,10 @@ class Discoveries(Step):
 
     def __init__(self, rooms: Rooms, progress: Progress) -> None:
         super().__init__(rooms, progress)
-        self._claim_at = rooms.clock()
+        self._claim_at = self._look_around_at = rooms.clock()
+        self._left_to_others: set[tuple[str, str]] = (
+            set()
+        )  # workers and sources of which it was said that they are theirs
         self._outbox_dry = False
         self._stopped = threading.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rehi-discovery")
@@ -68,6 +76,8 @@ class Discoveries(Step):
         if self._rooms.catalogue.wake_sources() or now >= self._claim_at:
             self._claim_at = now + timedelta(seconds=DRY_SECONDS)
             self._outbox_dry = not self._begin()
+            if self._outbox_dry:
+                self._look_around(now)
         self._dry = self._outbox_dry
         return False
 
@@ -90,6 +100,17 @@ class Discoveries(Step):
             self._add(claimed)
             self._reading = self._thread.submit(self._read, stack.pop_all())
         return True
+
+    def _look_around(self, now: datetime) -> None:
+        """Say once which sources wait for other workers, on whose machines they lie."""
+        if now < self._look_around_at:
+            return
+        self._look_around_at = now + timedelta(seconds=OTHERS_SECONDS)
+        for source in self._rooms.catalogue.sources():
+            owner = source.waits_for(self._rooms.worker)
+            if owner and (owner, source.name) not in self._left_to_others:
+                self._left_to_others.add((owner, source.name))
+                _log.warning("%s lies only with the worker %s: to read it is left to that one", source.name, owner)
 
     def _add(self, claimed: ClaimedSource) -> None:
         turns = self._rooms.discovery.read(claimed, report=self._report, cancelled=self._stopped.is_set)

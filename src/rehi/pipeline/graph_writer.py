@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from rehi.errors import EngineError, GraphDamaged, GraphLost
+from rehi.builtin import load_all
+from rehi.errors import EngineError, GraphDamaged, GraphLost, GraphTaken
 from rehi.graph import compare_marks, describe_mark, describe_vocabulary, mark_graph, read_mark
 from rehi.model.generation import GraphCondition, GraphMark
 from rehi.model.problem import Problem, ProblemKey, Stage
@@ -25,10 +26,16 @@ _log = logging.getLogger(__name__)
 
 
 class GraphWriter:
-    """The graph of a worker that alone writes it, or with others on a server."""
+    """The graph of a worker that alone writes it, or with others on a server.
+
+    An embedded one may be taken over by another worker at any time. The catalogue then records nothing of what is written
+    here any more, and this one leaves the graph alone.
+    """
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
+        self.owner = "" if rooms.graph.shared else rooms.worker  # that it must have for what is written here to count
+        self.is_taken = False  # by another worker
         self._mark = GraphMark(generation="", batch=0)  # of what was written last
         self._rewriting = False
 
@@ -52,7 +59,8 @@ class GraphWriter:
         elif record.mark is None or mark is None:  # the first start with this folder, or a kill during that
             self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
             self._tell_mark()  # first, as with each batch
-            self._rooms.catalogue.begin_graph(self._mark)
+            if not self._rooms.catalogue.begin_graph(self._mark, owner=self.owner):
+                self.yield_graph()
         else:
             self._mark = mark
             self._tell_vocabulary()
@@ -71,10 +79,31 @@ class GraphWriter:
         with suppress(GraphDamaged):
             self._rooms.graph.read(mark_graph(self._rooms.settings.base))
 
+    def look(self) -> bool:
+        """Whether the graph is this worker's still, or everybody's; if not, that is said."""
+        if self.owner and self._rooms.catalogue.graph_record().owner not in ("", self.owner):
+            self.yield_graph()
+        return not self.is_taken
+
+    def yield_graph(self) -> None:
+        """Go on after the catalogue knows another graph: with that one if all share it, else without any. That is said once."""
+        catalogue = self._rooms.catalogue
+        record = catalogue.graph_record()
+        if not self.owner:
+            self._mark, self._rewriting = record.mark or self._mark, bool(record.rewriting)
+            return
+        if self.is_taken:
+            return
+        error = GraphTaken(f"the worker {record.owner} has taken the graph over: what it must be told is left to it")
+        subject, at = taken_key(self._rooms.worker).subject, self._rooms.clock()
+        catalogue.note([Problem.of(error, stage=Stage.GRAPH, subject=subject, at=at)])
+        _log.warning("%s", error)
+        self.is_taken, self._rewriting = True, False
+
     def settle(self, *, unpublished: bool) -> None:
         """Let queries see what was written, and say so when it was the last of a graph that had to be written again."""
         catalogue = self._rooms.catalogue
-        rewritten = self._rewriting and not catalogue.graph_record().left
+        rewritten = self._rewriting and not catalogue.graph_record(load_all("topic")).left
         try:
             if unpublished or rewritten:
                 self._rooms.graph.publish()
@@ -83,7 +112,9 @@ class GraphWriter:
             return
         if not rewritten:
             return
-        catalogue.end_rewrite()
+        if not catalogue.end_rewrite(self._mark):
+            self.yield_graph()
+            return
         catalogue.note([], solved=[ProblemKey(Stage.GRAPH, GRAPH, GraphLost.code)])
         self._rewriting = False
         _log.warning("the graph is whole again")
@@ -109,11 +140,13 @@ class GraphWriter:
     def _rewrite(self, why: str) -> None:
         _log.warning("%s: all of it is written again from the catalogue", why)
         catalogue, at = self._rooms.catalogue, self._rooms.clock()
-        catalogue.note([Problem.of(GraphLost(why), stage=Stage.GRAPH, subject=GRAPH, at=at)])
         # Noted before the graph bears the new mark: if it comes to a kill between the two, it is begun once more.
         self._mark = GraphMark(generation=secrets.token_hex(8), batch=0)
-        catalogue.begin_graph(self._mark, rewrite=why)
+        if not catalogue.begin_graph(self._mark, rewrite=why, owner=self.owner):
+            self.yield_graph()
+            return
         self._rewriting = True
+        catalogue.note([Problem.of(GraphLost(why), stage=Stage.GRAPH, subject=GRAPH, at=at)])
         self._tell_mark()
 
     def _tell_mark(self) -> None:
@@ -124,3 +157,8 @@ class GraphWriter:
     def _tell_vocabulary(self) -> None:
         self._rooms.graph.write([describe_vocabulary(self._rooms.settings.base)])
         self._rooms.graph.publish()
+
+
+def taken_key(worker: str) -> ProblemKey:
+    """Return which problem it is that a worker's graph was taken over by another."""
+    return ProblemKey(Stage.GRAPH, f"{GRAPH} of {worker}", GraphTaken.code)

@@ -15,7 +15,6 @@ from rehi.enrich import Understanding, understand
 from rehi.errors import (
     ArchiveAway,
     DataFolderBusy,
-    LiesElsewhere,
     NotFound,
     ReaderCrashed,
     ReadersAway,
@@ -188,7 +187,7 @@ class Texts:
         for reading_id in self.catalogue.find_readings([key]).values():
             facts = self.catalogue.reading(reading_id)
             return self.read(task, facts)
-        reading, document = self._read_now(task, None)
+        reading, document = self._read_now(task)
         self._keep(task, key, document)
         return replace(reading, document=locate(reading.document, task.url))
 
@@ -202,15 +201,12 @@ class Texts:
             with suppress(RecordMissing, RecordDamaged):
                 reading = self.derived.read(facts.derived)
         if reading is None:
-            reading, _ = self._read_now(task, facts)
+            reading, _ = self._read_now(task)
         return replace(reading, document=locate(reading.document, task.url))
 
-    def _read_now(self, task: ReadTask, facts: ReadingFacts | None) -> tuple[Reading, ReadDocument]:
+    def _read_now(self, task: ReadTask) -> tuple[Reading, ReadDocument]:
         if not self.archive.holds(task.body):
-            owners = {known.name: known.owner for known in self.catalogue.known_files()}
-            derived = facts.derived.file if facts and facts.derived else ""
-            owner = owners.get(derived) or owners.get(task.body.file) or "another worker"
-            raise LiesElsewhere(f"the text of document {task.resource_id} lies with the worker {owner}: ask there")
+            self.archive.shelf.open(task.body).close()  # says whose it is
         future = self.readers().submit(read_document, self.plan, task, self.clock())
         try:
             return future.result(2 * self.plan.work.timeout)

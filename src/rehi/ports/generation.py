@@ -11,11 +11,11 @@ from rehi.model.generation import GraphMark, GraphRecord
 class Generation(Protocol):
     """The catalogue's side of the mark that the graph bears."""
 
-    def graph_record(self) -> GraphRecord:
-        """Return what is known of the graph."""
+    def graph_record(self, topics: Collection[str] = ()) -> GraphRecord:
+        """Return what is known of the graph; what is left of a rewriting is counted for these topics."""
 
-    def begin_graph(self, mark: GraphMark, *, rewrite: str = "") -> None:
-        """Note which graph is written from now on.
+    def begin_graph(self, mark: GraphMark, *, rewrite: str = "", owner: str = "") -> bool:
+        """Note which graph is written from now on; not if an owner is given and the graph is another's. Return whether it was.
 
         With a reason, put everything into the outbox that the graph must be told again, in the same transaction.
         """
@@ -26,5 +26,5 @@ class Generation(Protocol):
     def untold(self, kind: str, subjects: Collection[int]) -> Set[int]:
         """Return those of the subjects of which the graph must still be told something."""
 
-    def end_rewrite(self) -> None:
-        """Note that the graph is whole again."""
+    def end_rewrite(self, mark: GraphMark) -> bool:
+        """Note that the graph is whole again; not if another generation is written by now. Return whether it was."""

@@ -63,7 +63,7 @@ class GraphContext:
 class Topic(Protocol):
     """What the graph says of one kind of subjects. Work that waits in the outbox under its name is claimed for it."""
 
-    follows: str  # another topic, whose subjects are this one's too; empty if others put its work into the outbox
+    follows: str  # "resource" or "entity", whose subjects are this one's too; empty for these two alone
 
     def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
         """Return the changes that bring the graph up to date, by subject; what is gone is replaced by nothing."""

@@ -77,8 +77,10 @@ class Knowledge(Protocol):
         statements: Mapping[int, int],
         seconds: float = 0.0,
         mark: GraphMark | None = None,
-    ) -> None:
+        owner: str = "",
+    ) -> bool:
         """Record in one transaction that the graph has been told what was claimed, and the mark that it bears since.
 
-        With its statements by resource id and the time that it took.
+        With its statements by resource id and the time that it took. Nothing is recorded if another generation is written
+        by now, or if an owner is given and the graph is another's. Return whether it was.
         """

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from rehi.errors import ArchiveAway, ArchiveError, EngineAway, NotFound, ReadError
+from rehi.errors import ArchiveAway, ArchiveError, EngineAway, LiesElsewhere, NotFound, ReadError
 from rehi.link import slug
 from rehi.model.document import Mention, Reading
 from rehi.model.listing import DocumentFilter, Page
@@ -25,7 +25,7 @@ from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.readings import FacetView, choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
-from rehi.operations.sources import kind_in_words, order_follow, unit_of
+from rehi.operations.sources import kind_in_words, order_follow, state_in_words, unit_of
 from rehi.operations.status import count_outdated, get_totals, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
@@ -102,6 +102,7 @@ def show_source(request: Request, source_id: int) -> Response:
     values = {
         "source": row,
         "kind": kind_in_words(row),
+        "state": state_in_words(house, row),
         "unit": unit_of(row),
         "rejected": _ranked(rejected),
         "seconds": _ranked(seconds),
@@ -145,6 +146,8 @@ def show_document(request: Request, document_id: int) -> Response:
         pass
     except ArchiveAway as error:
         trouble = f"Its text can't be shown now: {say(error)}."
+    except LiesElsewhere as error:
+        trouble = f"Its text is not here: {error}."
     except (ArchiveError, ReadError) as error:  # what is known of the document can be shown nevertheless
         trouble = f"Its text can't be shown: {error}. {error.advice}"
     values = {

@@ -21,6 +21,7 @@ from rehi.errors import (
     DiskFull,
     EngineAway,
     EngineError,
+    LiesElsewhere,
     NotFound,
     QueryError,
     QueryTimeout,
@@ -49,6 +50,7 @@ STATUS: dict[type[RehiError], int] = {
     Busy: 503,
     DataFolderBusy: 503,
     EngineError: 503,
+    LiesElsewhere: 421,  # what is asked for is well, but with another worker, which the answer names
     RecordDamaged: 503,
     RecordMissing: 503,
     DiskFull: 507,

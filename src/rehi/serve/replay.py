@@ -136,6 +136,7 @@ def _moved(request: Request, house: House, position: MementoPosition, url: str) 
     """Return a redirect as it was: to where it led, at the same time."""
     target = target_of(house, position.chosen.capture)
     if not target:
+        house.archive.shelf.open(position.chosen.capture.record).close()  # says whose it is, if it is not here
         raise HTTPException(404, "this was a redirect, and where it led can't be visited or isn't known any more")
     status = position.chosen.capture.status
     headers = {

@@ -70,6 +70,7 @@ def diff_versions(
         names=names,
         earlier=tuple(reversed(versions[:place])) if blame else None,
     )
+    _check_here(house, old, new)
     return house.readers.submit(compare_versions, request).result()
 
 
@@ -79,6 +80,7 @@ def diff_names(house: House, url: str, since: str = "", until: str = "") -> tupl
     request = DiffRequest(
         open_archive=_opener(house), url=kept_url(house, url), old=old, new=new, max_text=house.settings.work.max_text
     )
+    _check_here(house, old, new)
     return house.readers.submit(compare_version_names, request).result()
 
 
@@ -132,6 +134,13 @@ def parse_choice(given: str) -> tuple[int | None, datetime | None]:
             f"{given[:60]!r} is neither the number of a version nor a moment; "
             "give a number, a day as in 2026-03-01, or a time as in 2026-03-01T12:30"
         ) from error
+
+
+def _check_here(house: House, *versions: Version) -> None:
+    """Raise what is wrong with versions whose bytes are not here, before a process looks for them that can't tell whose they are."""
+    for version in versions:
+        if not version.dropped and not house.archive.holds(version.body):
+            house.archive.shelf.open(version.body).close()
 
 
 def _opener(house: House) -> Callable[[], Archive]:

@@ -50,9 +50,9 @@ class _Comparison:
 
 def examine(house: House, *, deep: bool) -> Seen:
     """Look at the mark, and at what the graph says of some subjects or of all; a deep look reads every table, too."""
-    if house.graph_owner:
-        return f"it lies with the worker {house.graph_owner}: look there", []
-    record = house.catalogue.graph_record()
+    if owner := house.graph_owner:
+        return f"it lies with the worker {owner}: look there", []
+    record = house.catalogue.graph_record(load_all("topic"))
     if record.rewriting:
         return "", [_ailment(f"it is being written again, {record.left:,} are left: {record.rewriting}")]
     if why := _check_mark(house):
@@ -101,7 +101,9 @@ def remove_strays(house: House) -> Iterator[str]:
                 return
             mark = replace(mark, batch=mark.batch + 1)
             graph.write([*batch, describe_mark(house.settings.base, mark)])
-            house.catalogue.record_descriptions([], statements={}, mark=mark)
+            owner = "" if graph.shared else house.worker
+            if not house.catalogue.record_descriptions([], statements={}, mark=mark, owner=owner):
+                return  # another worker has taken the graph over
             removed += len(batch)
         graph.publish()
     if removed and not strays.nameless:

@@ -18,7 +18,7 @@ from rehi.operations.health.archive import missing_indexes
 from rehi.operations.health.rebuilding import mend_catalogue
 from rehi.operations.reindex import reindex
 from rehi.operations.retention import RESOURCES, finish_prune
-from rehi.operations.verification import Fault, Verified, files_here, record_starts, verify_all
+from rehi.operations.verification import Fault, Verified, files_elsewhere, files_here, record_starts, verify_all
 from rehi.settings import Settings
 
 LOST = "lost"  # the rule by which bytes are gone that could not be brought back
@@ -75,7 +75,12 @@ def _mend_archive(house: House, mended: Mended) -> None:
     if done.unknown:
         reindex(house)
         mended.done.append(f"{len(done.unknown):,} visits were entered in the catalogue from the archive")
-    bodies = [body.digest for body in house.catalogue.bodies() if not house.archive.has_file(body.place.file)]
+    elsewhere = files_elsewhere(house)
+    bodies = [
+        body.digest
+        for body in house.catalogue.bodies()
+        if body.place.file not in elsewhere and not house.archive.has_file(body.place.file)
+    ]
     bodies += [fault.digest for fault in done.faults if fault.digest]
     known = house.catalogue.find_bodies(bodies)
     gone = house.catalogue.describe_bodies({body.id: LOST for body in known.values() if body.pruned is None})

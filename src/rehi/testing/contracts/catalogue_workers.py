@@ -35,6 +35,19 @@ class WorkersContract:
         (later,) = catalogue.workers(now=at(100))
         assert (later.hosts, later.claims, later.waiting) == (0, {}, 1)
 
+    def test_what_is_claimed_does_not_wait(self, catalogue: Catalogue) -> None:
+        catalogue.sign(Worker(name="one", started_at=at(0), seen_at=at(0)))
+        record(
+            catalogue, [fetched("http://c.ee/", "c", ref=RecordRef("one.warc.gz", 0, 9))], [], worker="one", now=at(0)
+        )
+        source = catalogue.add_source(kind="", name="a.log", location="/a.log", size=9, worker="one", now=at(0))
+        catalogue.start_source(source.id, worker="one", now=at(0))
+        (idle,) = catalogue.workers(now=at(1))
+        assert (idle.claims, idle.waiting, idle.waiting_sources) == ({}, 1, 1)
+        catalogue.claim(("read", "discover"), worker="one", limit=9, ttl=60, now=at(1))
+        (busy,) = catalogue.workers(now=at(2))
+        assert (busy.claims, busy.waiting, busy.waiting_sources) == ({"discover": 1, "read": 1}, 0, 0)
+
     def test_one_worker_owns_the_graph_until_another_takes_it(self, catalogue: Catalogue) -> None:
         for name in ("one", "two"):
             catalogue.sign(Worker(name=name, started_at=at(0), seen_at=at(0)))

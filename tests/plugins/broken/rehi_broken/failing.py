@@ -51,6 +51,13 @@ class FailingTopic:
         raise OSError("nothing to say")
 
 
+class LonelyTopic(FailingTopic):
+    """Follows nothing, so that it would never be told of anything."""
+
+    follows = ""
+
+
 FACET = FailingFacet()
 STATE = FailingState()
 TOPIC = FailingTopic()
+LONELY = LonelyTopic()

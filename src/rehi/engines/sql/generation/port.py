@@ -10,14 +10,17 @@ from sqlalchemy import Connection, delete, func, select
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.outbox.port import put_all
 from rehi.engines.sql.statements.driver import Upsert, newest, select_in_chunks
-from rehi.engines.sql.tables import entity, meta, outbox, resource
+from rehi.engines.sql.statements.values import storable
+from rehi.engines.sql.tables import entity, meta, outbox, ownership, resource
+from rehi.engines.sql.workers.port import GRAPH
 from rehi.model.generation import GraphMark, GraphRecord
 
 _MARK, _REWRITE = "graph", "graph rewrite"
 _SET = Upsert(meta, ("name", "value"), unique=("name",), change=newest(("value",)))
 _KINDS = ("resource", "entity")  # what the graph is told of by itself; other topics follow these
 _ROWS = select(meta.c.name, meta.c.value).where(meta.c.name.in_((_MARK, _REWRITE)))
-_LEFT = select(func.count()).select_from(outbox).where(outbox.c.kind.in_(_KINDS))
+_OWNER = select(ownership.c.worker).where(ownership.c.what == GRAPH)
+_WRITTEN = select(meta.c.value).where(meta.c.name == _MARK).with_for_update()  # nobody begins another one meanwhile
 _STATEMENTS = select(func.coalesce(func.sum(resource.c.statements), 0))
 _LAST = select(func.coalesce(func.max(outbox.c.id), 0))
 
@@ -27,24 +30,29 @@ class SqlGeneration:
 
     database: Database
 
-    def graph_record(self) -> GraphRecord:
-        """Return what is known of the graph."""
+    def graph_record(self, topics: Collection[str] = ()) -> GraphRecord:
+        """Return what is known of the graph; what is left of a rewriting is counted for these topics."""
         with self.database.reading() as connection:
             rows: dict[str, str] = {row.name: row.value for row in connection.execute(_ROWS)}
+            owner = connection.execute(_OWNER).scalar() or ""
             until, _, why = rows.get(_REWRITE, "").partition(" ")
-            left = _number(connection, _LEFT.where(outbox.c.id <= int(until))) if why else 0
-            if _MARK not in rows:
-                return GraphRecord(mark=None, rewriting=why, left=left, statements=_number(connection, _STATEMENTS))
-        return GraphRecord(mark=_to_mark(rows[_MARK]), rewriting=why, left=left)
+            left = _count_left(connection, topics, int(until)) if why and topics else 0
+            mark = _to_mark(rows[_MARK]) if _MARK in rows else None
+            statements = 0 if mark else _number(connection, _STATEMENTS)
+        return GraphRecord(mark=mark, rewriting=why, left=left, statements=statements, owner=owner)
 
     @transaction
-    def begin_graph(self, connection: Connection, mark: GraphMark, *, rewrite: str = "") -> None:
+    def begin_graph(self, connection: Connection, mark: GraphMark, *, rewrite: str = "", owner: str = "") -> bool:
         """Note which graph is written from now on, and put all that it must be told again into the outbox."""
+        connection.execute(_WRITTEN)
+        if not _is_owner(connection, owner):
+            return False
         note_mark(connection, mark)
         if rewrite:
             for kind in _KINDS:
                 put_all(connection, kind)
             _SET.run(connection, [(_REWRITE, f"{_number(connection, _LAST)} {rewrite}")])
+        return True
 
     def graph_subjects(self, kind: str, *, after: int, limit: int) -> Sequence[int]:
         """Return subjects of a kind that the graph is told of, in the order of their ids, after one of them."""
@@ -62,14 +70,34 @@ class SqlGeneration:
         return {row.subject for row in rows}
 
     @transaction
-    def end_rewrite(self, connection: Connection) -> None:
-        """Note that the graph is whole again."""
-        connection.execute(delete(meta).where(meta.c.name == _REWRITE))
+    def end_rewrite(self, connection: Connection, mark: GraphMark) -> bool:
+        """Note that the graph is whole again; not if another generation is written by now."""
+        current = is_written(connection, mark)
+        if current:
+            connection.execute(delete(meta).where(meta.c.name == _REWRITE))
+        return current
+
+
+def is_written(connection: Connection, mark: GraphMark, *, owner: str = "") -> bool:
+    """Whether a mark is of the generation that is written now, and the graph is this owner's; it stays so in the transaction."""
+    value = connection.execute(_WRITTEN).scalar()
+    return value is not None and _to_mark(value).generation == mark.generation and _is_owner(connection, owner)
 
 
 def note_mark(connection: Connection, mark: GraphMark) -> None:
     """Note the batch that was written to the graph."""
     _SET.run(connection, [(_MARK, f"{mark.generation} {mark.batch}")])
+
+
+def _is_owner(connection: Connection, owner: str) -> bool:
+    """Whether the graph is this worker's, or nobody's, or whoever asks does not care."""
+    return not owner or connection.execute(_OWNER).scalar() in (None, storable(owner))
+
+
+def _count_left(connection: Connection, topics: Collection[str], until: int) -> int:
+    """Return what is to be written of these topics: what was put there at the beginning, and all that has followed it."""
+    query = select(func.count()).select_from(outbox).where(outbox.c.kind.in_(topics))
+    return _number(connection, query.where((outbox.c.id <= until) | outbox.c.kind.not_in(_KINDS)))
 
 
 def _to_mark(value: str) -> GraphMark:

@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from rehi.engines.sql.database import Database, transaction
-from rehi.engines.sql.generation.port import note_mark
+from rehi.engines.sql.generation.port import is_written, note_mark
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.knowledge.descriptions import SqlDescriptions, to_key
 from rehi.engines.sql.knowledge.entities import enter_mentions
@@ -164,13 +164,17 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
         statements: Mapping[int, int],
         seconds: float = 0.0,
         mark: GraphMark | None = None,
-    ) -> None:
+        owner: str = "",
+    ) -> bool:
         """Record in one transaction that the graph has been told what was claimed, with its statements by resource id."""
         if mark is not None:
+            if not is_written(connection, mark, owner=owner):
+                return False
             note_mark(connection, mark)
         delete_work(connection, [row for claim in claims for row in claim.ids])
         if statements:
             _count_statements(connection, self.database, statements, seconds)
+        return True
 
 
 def _to_task(claim: Claim, row: Any) -> ReadTask:

@@ -16,7 +16,7 @@ from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_togeth
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources
 from rehi.engines.sql.index.tally import Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
-from rehi.engines.sql.outbox.port import delete_work, put_owned_work
+from rehi.engines.sql.outbox.port import DISCOVER, delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import count_past, enter_findings, follow_all, join_source
 from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import HEAD, from_micros, key_of, storable, tail_of, to_micros
@@ -28,7 +28,6 @@ from rehi.model.problem import Problem
 from rehi.model.source import Finding, Source, SourceState
 from rehi.model.work import Claim
 
-DISCOVER = "discover"  # the kind of work whose subjects are sources
 _ENTER = Upsert(table, ("key", "kind", "name", "location", "size", "worker", "added_at", "state"), unique=("key",))
 _SOURCES = select(table, resource.c.url.label("awaited")).outerjoin(resource, resource.c.id == table.c.awaits)
 _READY = (

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from rehi.engines.sql.database import Database, transaction
-from rehi.engines.sql.outbox.port import READ
+from rehi.engines.sql.outbox.port import DISCOVER, READ
 from rehi.engines.sql.statements.driver import Upsert, newest
 from rehi.engines.sql.statements.values import from_micros, storable, to_micros
 from rehi.engines.sql.tables import host, outbox, ownership, update_round, update_share
@@ -51,19 +51,24 @@ class SqlWorkers:
         """Return all workers, with what each holds, the one seen last first."""
         at = to_micros(now)
         leased = select(host.c.worker, func.count().label("n")).where(host.c.lease_until > at).group_by(host.c.worker)
-        claimed = select(outbox.c.worker, outbox.c.kind, func.count().label("n")).where(outbox.c.claimed_until > at)
+        subjects = func.count(outbox.c.subject.distinct()).label("n")
+        claimed = select(outbox.c.worker, outbox.c.kind, subjects).where(outbox.c.claimed_until > at)
         claimed = claimed.where(outbox.c.worker.is_not(None)).group_by(outbox.c.worker, outbox.c.kind)
-        owned = select(outbox.c.owner, func.count().label("n")).where(outbox.c.kind == READ, outbox.c.owner != "")
+        owned = select(outbox.c.owner, outbox.c.kind, subjects).where(
+            outbox.c.kind.in_((READ, DISCOVER)), outbox.c.owner != "", outbox.c.claimed_until <= at
+        )
         with self.database.reading() as connection:
             hosts = {row.worker: row.n for row in connection.execute(leased)}
-            waiting = {row.owner: row.n for row in connection.execute(owned.group_by(outbox.c.owner))}
+            waiting: defaultdict[str, dict[str, int]] = defaultdict(dict)
+            for row in connection.execute(owned.group_by(outbox.c.owner, outbox.c.kind)):
+                waiting[row.owner][row.kind] = row.n
             claims: defaultdict[str, dict[str, int]] = defaultdict(dict)
             for row in connection.execute(claimed):
                 claims[row.worker][row.kind] = row.n
             owner = connection.execute(select(ownership.c.worker).where(ownership.c.what == GRAPH)).scalar()
             rows = connection.execute(select(table).order_by(table.c.seen_at.desc(), table.c.name)).all()
             return [
-                _to_worker(row, hosts.get(row.name, 0), claims[row.name], waiting.get(row.name, 0), owner == row.name)
+                _to_worker(row, hosts.get(row.name, 0), claims[row.name], waiting[row.name], owner == row.name)
                 for row in rows
             ]
 
@@ -115,7 +120,7 @@ class SqlWorkers:
         return self.database.read(lambda c: (_find(c, rows), c.execute(total).scalar_one()))
 
 
-def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_graph: bool) -> Worker:
+def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: dict[str, int], owns_graph: bool) -> Worker:
     return Worker(
         name=row.name,
         machine=row.machine,
@@ -130,7 +135,8 @@ def _to_worker(row: Any, hosts: int, claims: dict[str, int], waiting: int, owns_
         owns_graph=owns_graph,
         hosts=hosts,
         claims=claims,
-        waiting=waiting,
+        waiting=waiting.get(READ, 0),
+        waiting_sources=waiting.get(DISCOVER, 0),
     )
 
 
