@@ -11,6 +11,7 @@ from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Outcome, Visited
 
 Redirects = Mapping[int, int | None]  # from a resource to the one it redirects to, by id; None for nowhere
+Depths = Mapping[int, Mapping[int, int]]  # by resource: how far it lies from where each of its sources began, by source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +110,11 @@ class ResourceChange:
     absence_ends_or_begins: bool = False  # of a resource with versions: the graph must be told
     kept_again: RecordRef | None = None  # where the bytes of the valid version lie, though they were known already
     counts: tuple[str, ...] = ()  # as what the visits count for an update: of ``update.COUNTS``, each once for a visit
+
+    @property
+    def tells_graph(self) -> bool:
+        """Whether the graph must be told of the resource again."""
+        return bool(self.versions) or self.absence_ends_or_begins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -16,9 +16,23 @@ from rehi.model.work import (
     ReadingKey,
     ReadResult,
     ReadTask,
+    ReadVersion,
     ResourceDescription,
     ShownReading,
 )
+
+
+class ReadRules(Protocol):
+    """What readings make of documents and entities. Pure: an engine loads, asks and stores, within one transaction."""
+
+    def choose_shown(self, read: Sequence[ReadVersion], before: datetime | None, /) -> ReadVersion | None:
+        """Return which of the versions of a resource that were just read its document shows now; None for none of them.
+
+        ``before`` is when the version was there that was shown until now, or could not be read.
+        """
+
+    def choose_name(self, names: Iterable[Form], /) -> Form:
+        """Return the name under which an entity is known, of those that documents use."""
 
 
 class Knowledge(Protocol):
@@ -37,13 +51,13 @@ class Knowledge(Protocol):
         self,
         results: Sequence[ReadResult],
         *,
-        choose_name: Callable[[Iterable[Form]], Form],
+        rules: ReadRules,
         worker: str,
         now: datetime,
     ) -> None:
         """Record in one transaction what came of read tasks: readings, documents, mentions, problems, and work for the graph.
 
-        A document shows the reading of its newest version that was read. Results whose tasks are done already change nothing.
+        The rules say what a document shows from now on. Results whose tasks are done already change nothing.
         """
 
     def shown_reading(self, resource_id: int) -> ShownReading:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -12,15 +14,15 @@ from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
 from rehi.model.version import RecordRef
-from rehi.model.work import FacetBrief, NewReading, ReadResult
+from rehi.model.work import FacetBrief, NewReading, ReadResult, ReadVersion
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     PAIO,
+    SampleReadRules,
     add,
     at,
     bring,
     came,
-    choose,
     claim,
     claim_descriptions,
     digest_of,
@@ -129,7 +131,7 @@ class OutboxContract:
         assert isinstance(result.reading, NewReading)
         (reading_id,) = catalogue.find_readings([result.reading.key]).values()
         again = ReadResult(task=second, reading=reading_id)
-        catalogue.record_reads([again], choose_name=choose, worker="two", now=at(3))
+        record_reads(catalogue, again, worker="two", when=3)
 
         def followed_by(worker: str) -> list[int]:
             claims = catalogue.claim(("follow",), worker=worker, limit=9, ttl=60, now=at(4))
@@ -215,6 +217,24 @@ class OutboxContract:
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
         assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
         assert claim(catalogue, 999) == []
+
+    def test_the_rules_say_which_version_is_shown(self, catalogue: Catalogue) -> None:
+        record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))
+        old, new = claim(catalogue, 2)
+        asked: list[tuple[list[int], datetime | None]] = []
+
+        class Oldest(SampleReadRules):
+            @staticmethod
+            def choose_shown(read: Sequence[ReadVersion], before: datetime | None) -> ReadVersion | None:
+                asked.append(([version.number for version in read], before))
+                return min(read, key=lambda version: version.number) if before is None else None
+
+        both = understood(old, place("Tartu")), understood(new, place("Narva"))
+        record_reads(catalogue, *both, rules=Oldest(), when=3)
+        catalogue.put("read", [new.version_id])
+        record_reads(catalogue, understood(claim(catalogue, 4)[0], place("Narva")), rules=Oldest(), when=4)
+        assert [(sorted(numbers), before) for numbers, before in asked] == [([1, 2], None), ([2], at(1))]
+        assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Tartu"]
 
     def test_two_versions_in_one_batch_leave_the_newer(self, catalogue: Catalogue) -> None:
         record(catalogue, [came(A, "one", 1), came(A, "two", 2)], [], worker="one", now=at(2))

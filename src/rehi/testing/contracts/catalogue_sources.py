@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from rehi.errors import NotFound
+from rehi.frontier.visit_rules import FrontierRules
 from rehi.model.claims import NO_CLAIMS, Claims
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
+from rehi.model.resource import Depths, Redirects
 from rehi.model.source import Finding, SourceState
 from rehi.model.work import Claim
 from rehi.ports import Catalogue
@@ -126,6 +128,21 @@ class SourcesContract:
         record(catalogue, [redirected("http://a.ee/", to="http://b.ee/")], now=at(0))
         claims = catalogue.claims_on(catalogue.document("http://b.ee/").resource_id)
         assert [one.source_id for one in claims] == [first.id, second.id]
+
+    def test_the_rules_say_whose_a_redirects_target_is(self, catalogue: Catalogue) -> None:
+        first = add(catalogue, "http://a.ee/", name="one")
+        catalogue.add_source(kind="url-list", name="two", location="/two", size=1, now=at(0))
+        asked: list[Depths] = []
+
+        class Nobodys(FrontierRules):
+            @staticmethod
+            def inherit_sources(redirects: Redirects, depths: Depths) -> Depths:
+                asked.append({row: dict(sources) for row, sources in depths.items()})
+                return {}
+
+        record(catalogue, [redirected("http://a.ee/", to="http://b.ee/")], rules=Nobodys(), now=at(0))
+        assert asked == [{catalogue.document("http://a.ee/").resource_id: {first.id: 0}}]
+        assert catalogue.claims_on(catalogue.document("http://b.ee/").resource_id) == []
 
     def test_cursor_share_and_counts_are_kept_and_counts_add_up(self, catalogue: Catalogue) -> None:
         source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
