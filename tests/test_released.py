@@ -127,7 +127,11 @@ def check_catalogue(house: House, old: Facts) -> None:
     assert versions == old["versions"]
     sources = catalogue.sources()
     assert {(source.id, source.kind, source.name, int(source.cursor)) for source in sources} == old["sources"]
-    named = {(row.url, one.source_id) for row in rows for one in catalogue.claims_on(row.resource_id)}
+    named = {
+        (row.url, one.source_id)
+        for row in rows
+        for one in catalogue.claims_on([row.resource_id]).get(row.resource_id, ())
+    }
     assert named == old["sources of resources"]
     totals = catalogue.totals(now=catalogue.clock())
     assert {(totals.visits, totals.hosts, totals.problems)} == old["totals"]

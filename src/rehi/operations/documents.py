@@ -94,7 +94,7 @@ def get_document(house: House, *, document_id: DocumentId) -> DocumentDetails:
         document=row,
         names=house.catalogue.names_on(document_id),
         versions=house.catalogue.versions(row.url) if row.versions else (),
-        sources=house.catalogue.claims_on(document_id),
+        sources=house.catalogue.claims_on([document_id]).get(document_id, ()),
         parts=parts,
         tables=tables,
     )

@@ -13,6 +13,7 @@ from rehi.model.document import Term
 from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
+from rehi.model.source import SourceChange
 from rehi.model.version import RecordRef
 from rehi.model.work import FacetBrief, NewReading, ReadResult, ReadVersion
 from rehi.ports import Catalogue
@@ -123,7 +124,7 @@ class OutboxContract:
 
     def test_links_are_followed_by_the_worker_that_has_the_text(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
-        catalogue.set_follow(source.id, "same host")
+        catalogue.change_source(source.id, SourceChange(follow="same host"))
         record(catalogue, [came(A, "same", 1), came(B, "same", 1)], [], worker="one", now=at(1))
         first, second = claim(catalogue, 1)
         result = understood(first)
