@@ -24,6 +24,7 @@ from rehi.testing.contracts.catalogue_samples import (
     came,
     claim,
     claim_descriptions,
+    entity_of,
     misread,
     record,
     record_reads,
@@ -67,7 +68,7 @@ def _stored(catalogue: Catalogue) -> dict[EntityKey, Entity]:
     entities = {}
     for key in KEYS:
         try:
-            entities[key] = replace(catalogue.entity(key), id=0)
+            entities[key] = replace(entity_of(catalogue, key), id=0)
         except NotFound:
             continue
     return entities

@@ -83,7 +83,7 @@ class GraphWriter:
             return
         if not rewritten:
             return
-        catalogue.end_rewrite()
+        catalogue.begin_graph(self._mark)
         catalogue.note([], solved=[ProblemKey(Stage.GRAPH, GRAPH, GraphLost.code)])
         self._rewriting = False
         _log.warning("the graph is whole again")

@@ -15,9 +15,9 @@ class Generation(Protocol):
         """Return what is known of the graph."""
 
     def begin_graph(self, mark: GraphMark, *, rewrite: str = "") -> None:
-        """Note which graph is written from now on.
+        """Note which graph is written from now on: one that is whole, or one that is written again for a reason.
 
-        With a reason, put everything into the outbox that the graph must be told again, in the same transaction.
+        With a reason, everything that the graph must be told again is put into the outbox in the same transaction.
         """
 
     def graph_subjects(self, kind: str, *, after: int, limit: int) -> Sequence[int]:
@@ -25,6 +25,3 @@ class Generation(Protocol):
 
     def untold(self, kind: str, subjects: Collection[int]) -> Set[int]:
         """Return those of the subjects of which the graph must still be told something."""
-
-    def end_rewrite(self) -> None:
-        """Note that the graph is whole again."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
 from rehi.model.generation import GraphMark
 from rehi.model.work import (
@@ -74,9 +73,6 @@ class Knowledge(Protocol):
 
     def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
-
-    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
-        """Return the parts and the tables of the document that a resource shows."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""

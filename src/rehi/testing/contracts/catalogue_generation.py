@@ -37,7 +37,7 @@ class GenerationContract:
         )  # what comes later does not count
         catalogue.record_descriptions(told.claims, statements={}, mark=NEXT)
         assert catalogue.graph_record().left == 0
-        catalogue.end_rewrite()
+        catalogue.begin_graph(NEXT)
         assert catalogue.graph_record() == GraphRecord(mark=NEXT)
 
     def test_the_subjects_of_the_graph_come_in_order_with_what_it_was_not_told(self, catalogue: Catalogue) -> None:

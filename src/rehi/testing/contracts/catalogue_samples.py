@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.errors import BadStatus, FetchError, NotFound, RehiError
 from rehi.frontier import VISIT_RULES
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
-from rehi.model.problem import Problem, Stage
+from rehi.model.problem import Problem, ProblemClass, Stage
 from rehi.model.source import Finding, Source
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import HostLease, Outcome, Visited
@@ -203,6 +203,20 @@ def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
     return catalogue.document(url).resource_id
+
+
+def entity_of(catalogue: Catalogue, key: EntityKey) -> Entity:
+    """Return the entity that is known under a key, and that documents mention; NotFound if there is none."""
+    known = [candidate.id for candidate in catalogue.find_candidates([key]).get(key, ())]
+    for entity in catalogue.describe_entities(known):
+        if entity.documents:
+            return entity
+    raise NotFound(f"no document mentions {key}")
+
+
+def count_listed(classes: Sequence[ProblemClass]) -> int:
+    """Return how many problems there are of all classes."""
+    return sum(one.problems for one in classes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,8 +279,8 @@ class SourcesContract:
         )  # fmt: skip
         catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(0))
         catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(5))
-        (problem,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
-        assert (problem.count, problem.subject, problem.message, total) == (2, "a:3", "no  URL ? here", 1)
+        (problem,), (counted,) = catalogue.problems(stage=Stage.SOURCES, page=Page())
+        assert (problem.count, problem.subject, problem.message, counted.problems) == (2, "a:3", "no  URL ? here", 1)
 
     def test_a_url_that_is_taken_in_is_due_at_once(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", when=5)

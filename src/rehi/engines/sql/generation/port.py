@@ -41,7 +41,9 @@ class SqlGeneration:
     def begin_graph(self, connection: Connection, mark: GraphMark, *, rewrite: str = "") -> None:
         """Note which graph is written from now on, and put all that it must be told again into the outbox."""
         note_mark(connection, mark)
-        if rewrite:
+        if not rewrite:
+            connection.execute(delete(meta).where(meta.c.name == _REWRITE))
+        else:
             for kind in _KINDS:
                 put_all(connection, kind)
             _SET.run(connection, [(_REWRITE, f"{_number(connection, _LAST)} {rewrite}")])
@@ -60,11 +62,6 @@ class SqlGeneration:
         with self.database.reading() as connection:
             rows = select_in_chunks(connection, subjects, lambda part: query.where(outbox.c.subject.in_(part)))
         return {row.subject for row in rows}
-
-    @transaction
-    def end_rewrite(self, connection: Connection) -> None:
-        """Note that the graph is whole again."""
-        connection.execute(delete(meta).where(meta.c.name == _REWRITE))
 
 
 def note_mark(connection: Connection, mark: GraphMark) -> None:
