@@ -9,7 +9,6 @@ import pytest
 
 from rehi.engines.sql import open_catalogue
 from rehi.model.worker import Worker
-from rehi.pipeline.clock_watch import jump_back
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import add, at, failed, record
 
@@ -24,11 +23,7 @@ def catalogue(catalogue_uri: str) -> Iterator[Catalogue]:
 
 
 def settle(catalogue: Catalogue, seconds: int) -> timedelta:
-    """Do what a harvest does when it begins; how far the clock has gone back."""
-    now = at(seconds)
-    jump = jump_back((worker.seen_at for worker in catalogue.workers(now=now)), now=now)
-    catalogue.settle_clock(jump, now=now, lease=600.0, rest=86_400.0)
-    return -jump
+    return catalogue.settle_clock(now=at(seconds), lease=600.0, rest=86_400.0)
 
 
 def test_hosts_and_leases_do_not_wait_for_the_old_time(catalogue: Catalogue) -> None:
@@ -57,6 +52,6 @@ def test_a_clock_that_goes_as_it_should_changes_nothing(catalogue: Catalogue) ->
 def test_no_time_counts_against_what_fails_that_nobody_has_lived_through(catalogue: Catalogue) -> None:
     add(catalogue, "http://a.ee/")
     record(catalogue, [failed("http://a.ee/", 0)], now=at(0))
-    catalogue.settle_clock(HOUR, now=at(0), lease=600.0, rest=86_400.0)
+    catalogue.forgive(by=HOUR)
     (lease,) = catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(0) + 2 * HOUR)
     assert [task.failing_since for task in lease.tasks] == [at(0) + HOUR]

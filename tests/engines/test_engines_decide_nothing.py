@@ -20,7 +20,6 @@ ENGINE = Path(__file__).parents[2] / "src" / "rehi" / "engines" / "sql"
 OWN_ERRORS = frozenset({"UserError", "EngineError", "CatalogueAway", "StoreVersionError", "DiskFull", "NotFound"})
 JUDGED = frozenset({"Outcome", "Disposition", "HostState"})  # whose members only rooms, pipeline and model name
 LOOKED_UP = frozenset({"FETCH", "EXTRACT"})  # the rooms whose problems are found by a resource's URL
-REASONS = frozenset({"disposition", "absence_ends_or_begins"})  # from which rooms and model draw the conclusion
 COUNTED_ON = frozenset({"failures", "depth", "depths"})
 VERDICTS = frozenset(outcome.value for outcome in Outcome) | {state.value for state in HostState}
 SQL = re.compile(
@@ -43,8 +42,10 @@ def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"names Stage.{member}"
             case ast.Attribute(value=ast.Name(id="Problem"), attr="of"):
                 yield node.lineno, "makes a problem of an error"
-            case ast.Attribute(attr=name) if name in REASONS:
-                yield node.lineno, f"looks at {name}"
+            case ast.Attribute(attr="disposition"):
+                yield node.lineno, "looks at what happens next"
+            case ast.BoolOp(values=values) if any(map(is_of_versions, values)):
+                yield node.lineno, "concludes from new versions"
             case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)) if names_in(left) & COUNTED_ON:
                 yield node.lineno, "counts on"
             case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE() | ast.Lt() | ast.LtE()], comparators=[right]) if (
@@ -69,6 +70,14 @@ def names_in(expression: ast.expr) -> set[str]:
     nodes = list(ast.walk(expression))
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def is_of_versions(expression: ast.expr) -> bool:
+    """Return whether this asks if visits have brought a resource new versions."""
+    match expression:
+        case ast.Attribute(value=ast.Name(id="change"), attr="versions"):
+            return True
+    return False
 
 
 def is_moment(expression: ast.expr) -> bool:

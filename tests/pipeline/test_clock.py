@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from rehi.pipeline.clock import SharedClock
-from rehi.pipeline.clock_watch import jump_back
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -49,10 +48,3 @@ def test_small_steps_are_followed() -> None:
 def test_it_goes_with_the_catalogue() -> None:
     machine = Machine()
     assert clock_of(machine, ahead=timedelta(hours=2))() == NOON + timedelta(hours=2)
-
-
-def test_a_clock_has_gone_back_if_a_worker_was_seen_in_what_is_the_future_now() -> None:
-    for ahead, back in ((-60, 0), (0, 0), (4, 0), (3600, 3600)):
-        seen = [NOON - timedelta(days=1), NOON + timedelta(seconds=ahead)]
-        assert jump_back(seen, now=NOON) == -timedelta(seconds=back)
-    assert jump_back([], now=NOON) == timedelta()

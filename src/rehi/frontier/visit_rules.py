@@ -78,7 +78,7 @@ def apply_visits(
         target_due=course.target_due,
         problems=tuple(course.problems),
         problems_end=course.problems_end,
-        absence_ends_or_begins=course.absence,
+        tells_graph=course.absence or bool(course.versions),
         kept_again=_kept_again(course),
         counts=tuple(course.counts),
     )

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 
 from rehi.errors import Disposition
 from rehi.model.problem import Problem, Stage
 from rehi.pipeline.rooms import LEASE_SECONDS, Rooms
 
 CLOCK_JUMPED = "clock-jumped"  # on the problems list
-_NOTICED = timedelta(seconds=5)  # by which a worker's last sign may be ahead: clocks are set in small steps
 _MONTH = 30 * 86_400.0
 _ADVICE = "See that the machine's clock is right. The next start strikes this out."
 
 _log = logging.getLogger(__name__)
-
-
-def jump_back(seen: Iterable[datetime], *, now: datetime) -> timedelta:
-    """Return how far the clock has gone back since workers were last seen, less than nothing; nothing if it has not."""
-    ahead = max(seen, default=now) - now
-    return -ahead if ahead > _NOTICED else timedelta()
 
 
 class ClockWatch:
@@ -33,26 +26,21 @@ class ClockWatch:
 
     def begin(self) -> None:
         """Let nothing wait for a time that the clock has gone back from."""
-        catalogue, now = self._rooms.catalogue, self._rooms.clock()
-        jump = jump_back((worker.seen_at for worker in catalogue.workers(now=now)), now=now)
-        self._settle(jump)
-        if jump:
-            self._tell(jump)
+        settings, now = self._rooms.settings, self._rooms.clock()
+        longest = max(settings.revisit.longest, settings.fetch.robots_unreachable, _MONTH)
+        back = self._rooms.catalogue.settle_clock(now=now, lease=LEASE_SECONDS, rest=longest)
+        if back:
+            self._tell(-back)
 
     def look(self) -> bool:
         """Notice when the clock is set. The harvest goes on by the time that it began with, until it is begun again."""
         jump = None if self.jumped else self._rooms.clock.look()
         if jump is not None:
             if jump > timedelta():
-                self._settle(jump)
+                self._rooms.catalogue.forgive(by=jump)
             self.jumped = True
             self._tell(jump)
         return False
-
-    def _settle(self, jump: timedelta) -> None:
-        settings, now = self._rooms.settings, self._rooms.clock()
-        longest = max(settings.revisit.longest, settings.fetch.robots_unreachable, _MONTH)
-        self._rooms.catalogue.settle_clock(jump, now=now, lease=LEASE_SECONDS, rest=longest)
 
     def _tell(self, jump: timedelta) -> None:
         seconds, now = round(abs(jump.total_seconds())), self._rooms.clock()

@@ -85,13 +85,14 @@ class Frontier(Protocol):
         rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
         """
 
-    def settle_clock(self, jump: timedelta, *, now: datetime, lease: float, rest: float) -> None:
-        """Bring what was planned and noted into line with a clock that was set by so much, ahead or back.
+    def settle_clock(self, *, now: datetime, lease: float, rest: float) -> timedelta:
+        """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time.
 
-        If it has jumped ahead, pages and hosts that fail have failed for so much less. Otherwise nothing waits for the old
-        time: no host rests for longer than ``rest`` seconds, no lease and no claim holds for longer than ``lease``, and no
-        worker was seen after ``now``.
+        No host rests for longer than ``rest`` seconds, and no lease and no claim holds for longer than ``lease``.
         """
+
+    def forgive(self, *, by: timedelta) -> None:
+        """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
 
     def next_ready(self) -> datetime | None:
         """Return when the first unleased host is ready; None if nothing is ever due."""

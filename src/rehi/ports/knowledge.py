@@ -62,11 +62,11 @@ class Knowledge(Protocol):
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
 
-    def reading(self, reading_id: int) -> ReadingFacts:
-        """Return a reading, whether a document shows it or not; NotFound if there is none."""
+    def readings(self, *, ids: Iterable[int] | None = None, sample: int | None = None) -> Iterator[ReadingFacts]:
+        """Return the readings whose records must be there when this is called, shown or not: all, these, or some by lot.
 
-    def readings(self, *, sample: int | None = None) -> Iterator[ReadingFacts]:
-        """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
+        They are read as asked for.
+        """
 
     def lose_readings(self, ids: Iterable[int]) -> int:
         """Note that the records of readings are nowhere any more, and have their versions read again; how many that are."""

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, case, literal, select, update
+from datetime import timedelta
+
+from sqlalchemy import Connection, case, func, literal, select, update
 
 from rehi.engines.sql.frontier.hosts import postpone_hosts
 from rehi.engines.sql.tables import host, outbox, pace_group, resource, robots, worker
 
+_NOTICED = 5_000_000  # microseconds by which a worker's last sign may be ahead: clocks are set in small steps
 _DAY = 86_400_000_000
 
 
-def go_back(connection: Connection, *, by: int, at: int, lease: int, rest: int) -> None:
-    """Shorten rests and end leases that lie further ahead than they can, now that the clock has gone back to ``at``.
+def settle_clock(connection: Connection, *, at: int, lease: int, rest: int) -> timedelta:
+    """Shorten rests and end leases that lie further ahead than they can; return how far the clock has gone back.
 
-    What was planned until then is early by as much. All is in microseconds.
+    It has if a worker was seen after ``at``, and what was planned since then is early by as much. All is in microseconds.
     """
-    if by:
+    last = connection.execute(select(func.max(worker.c.seen_at))).scalar() or 0
+    ahead = last - at if last - at > _NOTICED else 0
+    if ahead:
         connection.execute(update(worker).where(worker.c.seen_at > at).values(seen_at=at))
         connection.execute(update(worker).where(worker.c.ended_at > at).values(ended_at=at))
-    _shorten_rests(connection, at=at, ahead=by, rest=rest)
+    _shorten_rests(connection, at=at, ahead=ahead, rest=rest)
     _end_leases(connection, beyond=at + lease)
-    if by > _DAY:  # what is due an hour late is not worth the writing
-        planned = resource.c.due_at > at + by
+    if ahead > _DAY:  # what is due an hour late is not worth the writing
+        planned = resource.c.due_at > last
         hosts = connection.execute(select(resource.c.host_id).where(planned).distinct()).scalars().all()
-        connection.execute(update(resource).where(planned).values(due_at=resource.c.due_at - by))
+        connection.execute(update(resource).where(planned).values(due_at=resource.c.due_at - ahead))
         postpone_hosts(connection, hosts)
+    return timedelta(microseconds=ahead)
 
 
 def forgive(connection: Connection, *, by: int) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Connection, String, bindparam, select, text
 
 from rehi.engines.sql.database import Database, transaction
-from rehi.engines.sql.frontier.clock import forgive, go_back
+from rehi.engines.sql.frontier.clock import forgive, settle_clock
 from rehi.engines.sql.frontier.due import let_be_due
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
@@ -124,16 +124,14 @@ class SqlFrontier:
         connection.execute(_FORGET, held | {"rest": rest, "now": to_micros(now)})
         connection.execute(RELEASE_CLAIMS, {"worker": worker, "claims": sorted(claims)})
 
-    @transaction
-    def settle_clock(
-        self, connection: Connection, jump: timedelta, *, now: datetime, lease: float, rest: float
-    ) -> None:
-        """Bring what was planned and noted into line with a clock that was set by so much, ahead or back."""
-        micros = jump // timedelta(microseconds=1)
-        if micros > 0:
-            forgive(connection, by=micros)
-        else:
-            go_back(connection, by=-micros, at=to_micros(now), lease=int(lease * 1_000_000), rest=int(rest * 1_000_000))
+    def settle_clock(self, *, now: datetime, lease: float, rest: float) -> timedelta:
+        """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time."""
+        lease_micros, rest_micros = int(lease * 1_000_000), int(rest * 1_000_000)
+        return self.database.write(partial(settle_clock, at=to_micros(now), lease=lease_micros, rest=rest_micros))
+
+    def forgive(self, *, by: timedelta) -> None:
+        """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
+        self.database.write(partial(forgive, by=by // timedelta(microseconds=1)))
 
     def next_ready(self) -> datetime | None:
         """Return when a lease can next be had; None if nothing is ever due."""

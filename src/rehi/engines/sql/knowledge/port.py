@@ -87,20 +87,17 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
             raise NotFound(f"document {resource_id} has not been read")
         return ShownReading(to_facts(row), _to_task(Claim("read", row.version_id, ()), tasks[0]))
 
-    def reading(self, reading_id: int) -> ReadingFacts:
-        """Return a reading, whether a document shows it or not; NotFound if there is none."""
-        query = select(*READING_COLUMNS).outerjoin(file, file.c.id == reading.c.file_id)
-        query = query.where(reading.c.id == reading_id)
-        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
-        if row is None:
-            raise NotFound(f"there is no reading {reading_id}")
-        return to_facts(row)
-
-    def readings(self, *, sample: int | None = None) -> Iterator[ReadingFacts]:
-        """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
+    def readings(self, *, ids: Iterable[int] | None = None, sample: int | None = None) -> Iterator[ReadingFacts]:
+        """Return the readings whose records must be there when this is called, shown or not: all, these, or some by lot."""
+        query = select(*READING_COLUMNS).join(file, file.c.id == reading.c.file_id).order_by(reading.c.id)
+        if ids is not None:
+            wanted = sorted(set(ids))
+            these = self.database.read(
+                lambda c: select_in_chunks(c, wanted, lambda part: query.where(reading.c.id.in_(part)))
+            )
+            return map(to_facts, these)
         newest = select(func.max(reading.c.id))
         last = self.database.read(lambda connection: connection.execute(newest).scalar()) or 0
-        query = select(*READING_COLUMNS).join(file, file.c.id == reading.c.file_id).order_by(reading.c.id)
         if sample is None:
             return self._paged_readings(query.where(reading.c.id <= last).limit(_PAGE))
         with self.database.reading() as connection:

@@ -18,7 +18,7 @@ from rehi.engines.sql.sources.findings import FOLLOW, source_ids_of, those_follo
 from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
 from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import document, outbox, resource
-from rehi.model.work import NewReading, ReadingKey, ReadResult, ReadVersion
+from rehi.model.work import NewReading, ReadResult, ReadVersion
 from rehi.ports import ReadRules
 
 _SHOW = Upsert(
@@ -104,7 +104,10 @@ def _store(
         return
     _READ.run(connection, [(row, version.number) for row, version in shown.items()])
     before = {row.resource_id: row.reading_id for row in _SHOWN.run(connection, list(shown))}
-    after = {row: _reading_id(version.result, ids) for row, version in shown.items()}
+    after = {
+        row: ids[read.key] if isinstance(read := version.result.reading, NewReading) else read
+        for row, version in shown.items()
+    }
     versions = {row: version.result.task.version_id for row, version in shown.items()}
     _SHOW.run(connection, [(row, versions[row], read) for row, read in after.items() if read is not None])
     _HIDE.run(connection, [row for row, read in after.items() if read is None])
@@ -120,11 +123,6 @@ def _store(
     for row, version in shown.items():
         if code := version.result.code:
             additions.add_all(sources.get(row, ()), {code: 1})
-
-
-def _reading_id(result: ReadResult, ids: Mapping[ReadingKey, int]) -> int | None:
-    """Return the id of a result's reading, of which new ones are among ``ids``; None if the version can't be read."""
-    return ids[result.reading.key] if isinstance(result.reading, NewReading) else result.reading
 
 
 def _ask_shown(connection: Connection, done: Sequence[ReadResult], rules: ReadRules) -> dict[int, ReadVersion]:
