@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -65,6 +66,13 @@ def test_the_catalogues_ports_do_not_grow_unseen() -> None:
     assert behind == METHODS.keys() - {"Catalogue"}
     counts = {name: len(ports[name][1]) for name in METHODS}
     assert counts == METHODS, "a method more is one more for every engine: can a room compose it from others?"
+
+
+def test_the_architecture_says_how_many_methods_each_port_has() -> None:
+    text = (SOURCE.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    told = {name: int(count) for name, count in re.findall(r"^\| `(\w+)` \| (\d+) \|", text, re.MULTILINE)}
+    assert told == {name: count for name, count in METHODS.items() if name != "Catalogue"}
+    assert f"They have {sum(told.values())} methods" in text
 
 
 def test_a_port_is_in_the_module_of_its_name_and_has_a_folder_in_the_engine() -> None:

@@ -1,4 +1,4 @@
-"""Retention: which versions a source keeps, and which bodies were pruned."""
+"""Retention: which versions may go, and which bodies were pruned."""
 
 from __future__ import annotations
 
