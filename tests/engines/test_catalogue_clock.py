@@ -10,7 +10,7 @@ import pytest
 from rehi.engines.sql import open_catalogue
 from rehi.model.worker import Worker
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at
+from rehi.testing.contracts.catalogue_samples import add, at, failed, record
 
 HOUR = timedelta(hours=1)
 
@@ -47,3 +47,11 @@ def test_a_clock_that_goes_as_it_should_changes_nothing(catalogue: Catalogue) ->
     assert catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(10))
     assert settle(catalogue, 11) == timedelta()
     assert not catalogue.lease(worker="two", hosts=1, urls=9, ttl=600, now=at(11))
+
+
+def test_no_time_counts_against_what_fails_that_nobody_has_lived_through(catalogue: Catalogue) -> None:
+    add(catalogue, "http://a.ee/")
+    record(catalogue, [failed("http://a.ee/", 0)], now=at(0))
+    catalogue.forgive(by=HOUR)
+    (lease,) = catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(0) + 2 * HOUR)
+    assert [task.failing_since for task in lease.tasks] == [at(0) + HOUR]

@@ -17,8 +17,19 @@ from rehi.errors import NotFound, Unreadable
 from rehi.languages.kinds import NameKind
 from rehi.link import best_name
 from rehi.model.entity import Entity, EntityKey, Form, Identity
+from rehi.pipeline.read_rules import READ_RULES
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, claim, claim_descriptions, fetched, misread, record, understood
+from rehi.testing.contracts.catalogue_samples import (
+    at,
+    claim,
+    claim_descriptions,
+    entity_of,
+    fetched,
+    misread,
+    record,
+    record_reads,
+    understood,
+)
 
 KEYS = [EntityKey(kind, slug) for kind in (NameKind.PERSON, NameKind.PLACE) for slug in ("tartu", "mari")]
 identities = st.builds(
@@ -57,7 +68,7 @@ def _stored(catalogue: Catalogue) -> dict[EntityKey, Entity]:
     entities = {}
     for key in KEYS:
         try:
-            entities[key] = replace(catalogue.entity(key), id=0)
+            entities[key] = replace(entity_of(catalogue, key), id=0)
         except NotFound:
             continue
     return entities
@@ -74,7 +85,7 @@ def test_entities_equal_those_counted_from_scratch(history: list[tuple[int, list
             record(catalogue, [fetched(f"http://a.ee/{page}", f"body {step}", step)], [], worker="one", now=at(step))
             (task,) = claim(catalogue, step)
             result = misread(task, Unreadable("no")) if said is None else understood(task, *said)
-            catalogue.record_reads([result], choose_name=best_name, worker="one", now=at(step))
+            record_reads(catalogue, result, rules=READ_RULES, when=step)
             now[page] = said or []
             told = claim_descriptions(catalogue, step)
             graph |= {entity.key: entity for entity in told.entities}

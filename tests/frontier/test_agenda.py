@@ -65,6 +65,22 @@ def test_robots_and_the_probe_come_alone_and_before_the_first_page() -> None:
     assert purposes(agenda.ready(at(2), limit=10)) == [Purpose.PAGE] * 3
 
 
+def test_a_host_that_fails_again_has_failed_once_more_and_one_that_answers_not_at_all() -> None:
+    agenda = Agenda()
+    for number, failed in ((1, True), (2, False)):
+        held = replace(lease(number, 5), failures=3)
+        agenda.add(held, politeness(), first=[], now=NOW)
+        agenda.put_off(held, until=at(3600), why="it must rest", failed=failed)
+    assert [release.failures for release in taken(agenda)] == [4, 0]
+
+
+def test_hosts_of_one_group_do_not_wait_for_one_that_failed() -> None:
+    release = HostRelease(host_id=1, token="t", ready_at=at(3600), delay=2.0)
+    assert release.group_ready_at(NOW) == at(3600)
+    assert replace(release, failures=1).group_ready_at(NOW) == at(2)
+    assert replace(release, failures=1, ready_at=at(1)).group_ready_at(NOW) == at(1)
+
+
 def test_a_busy_host_is_not_asked_a_second_time() -> None:
     agenda = Agenda()
     agenda.add(lease(1, 3), politeness(), first=[], now=NOW)
@@ -80,7 +96,7 @@ def test_a_host_is_given_back_when_its_tasks_are_done_and_rests_for_its_delay() 
     (request,) = agenda.ready(NOW, limit=10)
     agenda.done(request, now=at(5), seconds=5.0)
     (release,) = taken(agenda)
-    assert (release.host_id, release.token, release.ready_at, release.failed) == (1, "t1", at(7), False)
+    assert (release.host_id, release.token, release.ready_at, release.failures) == (1, "t1", at(7), 0)
     assert len(agenda.hosts) == 0
     assert taken(agenda) == []
 
@@ -99,7 +115,7 @@ def test_a_host_in_trouble_is_put_off_with_all_its_tasks() -> None:
     (request,) = agenda.ready(NOW, limit=10)
     agenda.put_off(request.lease, until=at(3600), why="nobody answers")
     (release,) = taken(agenda)
-    assert (release.failed, release.ready_at, release.why) == (True, at(3600), "nobody answers")
+    assert (release.failures, release.ready_at, release.why) == (1, at(3600), "nobody answers")
     agenda.done(request, now=at(1), seconds=1.0)
     assert agenda.ready(at(10_000), limit=10) == []
 
@@ -158,7 +174,7 @@ def test_a_host_is_visited_in_its_hours_only() -> None:
     assert agenda.ready(morning, limit=10) == []
     (release,) = taken(agenda)
     assert release.ready_at == morning.replace(hour=20)
-    assert not release.failed
+    assert not release.failures
 
 
 def test_two_hosts_at_one_address_are_not_visited_at_once_when_they_share_a_pace() -> None:

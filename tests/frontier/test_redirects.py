@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehi.frontier.visit_rules import circle_through, end_of, follow_redirects, mark_loops
+from rehi.frontier.visit_rules import circle_through, end_of, follow_redirects, inherit_sources, mark_loops
 from rehi.model.resource import LoopMember, RedirectChange
 from rehi.model.visit import Outcome
 
@@ -78,3 +78,13 @@ def test_who_is_on_a_circle_has_failed_and_who_is_off_it_redirects_again() -> No
         ("redirect-loop", "http://a.ee/", NOW)
     ]
     assert marks.solved == ("http://b.ee/",)
+
+
+def test_what_is_redirected_to_lies_as_near_to_its_sources_as_the_nearest_that_leads_there() -> None:
+    redirects = {1: 9, 2: 9, 3: 8, 4: None, 5: 7}
+    depths = {1: {10: 2, 11: 0}, 2: {10: 1}, 3: {12: 4}, 4: {10: 0}}
+    inherited = inherit_sources(redirects, depths)
+    assert {target: dict(sources) for target, sources in inherited.items() if sources} == {
+        9: {10: 1, 11: 0},
+        8: {12: 4},
+    }

@@ -129,7 +129,12 @@ def test_failures_in_a_row_are_counted_from_the_first(
     ],
 )
 def test_the_graph_is_told_when_absence_begins_or_ends(before: ResourceState, outcome: Outcome, told: bool) -> None:
-    assert apply_visits(before, [visit(outcome, 2)], now=NOW).absence_ends_or_begins is told
+    assert apply_visits(before, [visit(outcome, 2)], now=NOW).tells_graph is told
+
+
+def test_the_graph_is_told_of_new_versions_and_of_none_that_are_the_same() -> None:
+    told = [apply_visits(known(), [visit(Outcome.NEW, 2, body)], now=NOW).tells_graph for body in ("one", "two")]
+    assert told == [False, True]
 
 
 @pytest.mark.parametrize(

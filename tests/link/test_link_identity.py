@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehi.languages.kinds import NameKind
-from rehi.link import link
+from rehi.link import link, resolve
 from rehi.model.document import Mention
-from rehi.model.entity import EntityKey, Identity
+from rehi.model.entity import Candidate, EntityKey, Identity, LinkedIdentity
 
 
 def person(name: str, *lemmas: str) -> Mention:
@@ -126,3 +126,28 @@ def test_the_order_of_mentions_does_not_matter_and_none_is_lost(found: list[Ment
     assert first == identities(*shuffled)
     assert sum(one.count for one in first) == sum(mention.name != "…" for mention in found)
     assert all({one.name, one.name.lower()} <= set(one.lemmas) for one in first)
+
+
+def test_an_identity_is_the_entity_that_is_known_under_its_key_or_a_new_one() -> None:
+    paio, tartu = identities(person("Katrin Paio"), other(NameKind.PLACE, "Tartu"))
+    known = {paio.key: [Candidate(7, paio.key, "Katrin Paio")]}
+    assert resolve([paio, tartu], known) == (
+        LinkedIdentity(identity=paio, entity_id=7),
+        LinkedIdentity(identity=tartu, entity_id=None),
+    )
+    assert resolve([], known) == ()
+
+
+def test_an_identity_goes_to_what_its_entity_was_merged_into() -> None:
+    (paio,) = identities(person("Kati Paio"))
+    merged = Candidate(9, EntityKey(NameKind.PERSON, "katrin-paio"), "Katrin Paio")
+    (linked,) = resolve([paio], {paio.key: [merged]})
+    assert (linked.identity.key, linked.entity_id) == (paio.key, 9)
+
+
+def test_the_first_of_several_candidates_is_taken_and_those_of_other_keys_are_not() -> None:
+    (paio,) = identities(person("Katrin Paio"))
+    several = [Candidate(3, paio.key, "Katrin Paio"), Candidate(4, paio.key, "KATRIN PAIO")]
+    assert [one.entity_id for one in resolve([paio], {paio.key: several})] == [3]
+    elsewhere = EntityKey(NameKind.PLACE, paio.key.slug)
+    assert [one.entity_id for one in resolve([paio], {elsewhere: several, paio.key: []})] == [None]

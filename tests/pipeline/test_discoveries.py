@@ -71,4 +71,4 @@ def test_a_source_with_too_many_entries_stops_there_says_so_and_goes_on_when_it_
         done = read_in(house, source.id)
         assert (done.state, done.counts["lines"], done.counts["accepted"]) == (SourceState.DONE, 100, 100)
         assert names_of_batches(house) == ["long"] * 10
-        assert house.catalogue.problems(stage=Stage.SOURCES, page=Page())[1] == 0
+        assert house.catalogue.problems(stage=Stage.SOURCES, page=Page())[1] == []

@@ -209,7 +209,7 @@ class Agenda:
                 token=lease.token,
                 ready_at=ready_at,
                 delay=host.pace.usual,
-                failed=failed,
+                failures=lease.failures + 1 if failed else 0,
                 why=why,
                 strain=host.pace.strain,
                 address=host.address,

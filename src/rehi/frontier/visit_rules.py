@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,6 +15,7 @@ from rehi.model.problem import Problem, Stage
 from rehi.model.resource import (
     NO_PAST,
     Correction,
+    Depths,
     LoopMarks,
     LoopMember,
     NewVersion,
@@ -76,7 +78,7 @@ def apply_visits(
         target_due=course.target_due,
         problems=tuple(course.problems),
         problems_end=course.problems_end,
-        absence_ends_or_begins=course.absence,
+        tells_graph=course.absence or bool(course.versions),
         kept_again=_kept_again(course),
         counts=tuple(course.counts),
     )
@@ -289,6 +291,20 @@ def end_of(redirects: Redirects, row: int) -> int | None:
     return at
 
 
+def inherit_sources(redirects: Redirects, depths: Depths) -> Depths:
+    """Return whose the targets of redirects are: theirs whose the resources are that redirect there, at the least depth.
+
+    A redirect is no link: its target lies as near as what leads there.
+    """
+    inherited: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for row, target in redirects.items():
+        if target is not None:
+            nearest = inherited[target]
+            for source_id, depth in depths.get(row, {}).items():
+                nearest[source_id] = min(depth, nearest.get(source_id, depth))
+    return inherited
+
+
 def mark_loops(looped: Iterable[LoopMember], freed: Iterable[LoopMember], *, now: datetime) -> LoopMarks:
     """Return what resources become that are on a circle of redirects, and those that are on it no longer.
 
@@ -313,6 +329,7 @@ class FrontierRules:
     confirming = _CONFIRMING
     apply_visits = staticmethod(apply_visits)
     follow_redirects = staticmethod(follow_redirects)
+    inherit_sources = staticmethod(inherit_sources)
     mark_loops = staticmethod(mark_loops)
 
 

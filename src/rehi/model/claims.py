@@ -35,13 +35,15 @@ _MOMENTS = frozenset({"published_at", "modified_at"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceClaims:
-    """What one source says of a resource, and since when."""
+    """What one source says of a resource, since when, and what follows from it."""
 
     source_id: int
     source: str  # its name
     first_at: datetime
     last_at: datetime  # when it last said so
     claims: Claims
+    depth: int = 0  # how many links lie between where the source began and the resource
+    follow: str = ""  # which links of its document become resources of the source; empty for none
 
 
 def write_claims(claims: Claims) -> str:

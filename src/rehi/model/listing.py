@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from rehi.model.document import Term
+from rehi.model.document import Part, TableShape, Term
 from rehi.model.entity import EntityKey
 
 
@@ -33,6 +33,7 @@ class DocumentRow:
 class EntityRow:
     """An entity as a list shows it."""
 
+    id: int  # which stays, whatever it is called
     key: EntityKey
     name: str
     documents: int
@@ -45,6 +46,15 @@ class NameOnPage:
     key: EntityKey
     name: str
     count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What is in a document."""
+
+    names: tuple[NameOnPage, ...]  # the most mentioned first
+    parts: tuple[Part, ...]
+    tables: tuple[TableShape, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Outcome, Visited
 
 Redirects = Mapping[int, int | None]  # from a resource to the one it redirects to, by id; None for nowhere
+Depths = Mapping[int, Mapping[int, int]]  # by resource: how far it lies from where each of its sources began, by source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,7 @@ class ResourceChange:
     target_due: bool = True  # whether a target that nobody knew is due at once
     problems: tuple[Problem, ...] = ()
     problems_end: bool = False  # what was noted of earlier visits holds no longer
-    absence_ends_or_begins: bool = False  # of a resource with versions: the graph must be told
+    tells_graph: bool = False  # there is a new version, or one with versions is gone or back: the graph must be told
     kept_again: RecordRef | None = None  # where the bytes of the valid version lie, though they were known already
     counts: tuple[str, ...] = ()  # as what the visits count for an update: of ``update.COUNTS``, each once for a visit
 

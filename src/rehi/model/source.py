@@ -62,6 +62,18 @@ class Source:
         return replace(self, location=self.name) if self.is_local else self
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceChange:
+    """What is to be different of a source; what is None stays as it is."""
+
+    kind: str | None = None
+    state: SourceState | None = None
+    policy: str | None = None
+    weight: float | None = None
+    keep: str | None = None
+    follow: str | None = None
+
+
 class Finding(NamedTuple):
     """An entry that names a resource, with what the source claims of it.
 
@@ -87,6 +99,14 @@ class Malformed:
     where: int  # its line or entry, counted from 1
     text: str  # its beginning, cleaned
     why: str
+
+
+class FollowedLink(NamedTuple):
+    """A link of a document that becomes a finding of the document's source."""
+
+    finding: Finding
+    origin_id: int  # the resource whose document has the link
+    depth: int  # how many links lie between where the source began and what this one leads to
 
 
 Entry = Finding | Rejected | Malformed

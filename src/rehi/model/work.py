@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rehi.model.document import Part, TableShape, Term
 from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.host import Probe
-from rehi.model.problem import Problem
+from rehi.model.problem import Problem, Stage
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.visit import Robots
+
+_READING = (Stage.EXTRACT, Stage.ENRICH)  # the rooms in which a reading is made
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,20 @@ class ReadResult:
     code: str = ""  # of the error, which is counted for the source
     seconds: tuple[tuple[str, float], ...] = ()
 
+    @property
+    def solved(self) -> tuple[Stage, ...]:
+        """The rooms whose problem with the resource, if there was one, holds no longer."""
+        return tuple(stage for stage in _READING if self.problem is None or self.problem.stage is not stage)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVersion:
+    """A version that a read task was about, and what came of it."""
+
+    number: int
+    taken_at: datetime
+    result: ReadResult
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceDescription:
@@ -134,9 +150,13 @@ class HostRelease:
     token: str
     ready_at: datetime  # not before, whatever is due
     delay: float
-    failed: bool = False  # the host itself failed, not one of its pages
+    failures: int = 0  # times in a row that the host itself failed, not one of its pages
     why: str = ""  # it must wait until then
     strain: float = 1.0
     address: str = ""  # empty if it was not met
     pace_group: str = ""  # hosts of one group are leased one at a time; empty for a host on its own
     history: bytes = b""  # of the changes of its pages
+
+    def group_ready_at(self, now: datetime) -> datetime:
+        """Return when other hosts of its group are ready: what failed waits for itself, and the others for the pause."""
+        return min(self.ready_at, now + timedelta(seconds=self.delay)) if self.failures else self.ready_at

@@ -232,7 +232,8 @@ class _BackupRun:
                 self._notes.append(
                     f"{name} is gone: this backup has {'it as it was in the last one' if again else 'no copy'}"
                 )
-        bad = house.catalogue.problems(stage=Stage.ARCHIVE, page=Page(limit=1))[1]
+        _, classes = house.catalogue.problems(stage=Stage.ARCHIVE, page=Page(limit=1))
+        bad = sum(one.problems for one in classes)
         if bad:
             self._notes.append(
                 f"{bad:,} places in the archive are on the problems list; they are backed up as they are"

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from rehi.app import House
 from rehi.builtin import table
+from rehi.errors import NotFound
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.listing import EntityRow, Page
 from rehi.operations.parameters import ROWS, Limit, Offset, Text
@@ -49,5 +50,10 @@ def get_entity(
     kind: KindName,
     slug: Annotated[Text, Field(description="The name as identifiers have it.")],
 ) -> Entity:
-    """Return what all documents together say of one entity."""
-    return house.catalogue.entity(EntityKey(kind, slug))
+    """Return what all documents together say of one entity, or of the one that it was merged into."""
+    key = EntityKey(kind, slug)
+    known = house.catalogue.find_candidates([key]).get(key, ())
+    for entity in house.catalogue.describe_entities([candidate.id for candidate in known]):
+        if entity.documents:
+            return entity
+    raise NotFound(f"no document mentions {key}")

@@ -33,8 +33,10 @@ def list_problems(
 ) -> ProblemList:
     """List the problems of a room, of a class or all, the newest first, and count those of each class."""
     page = Page(limit=limit, offset=offset)
-    problems, total = house.catalogue.problems(stage=stage, code=code.strip().lower(), page=page)
-    return ProblemList(total=total, classes=house.catalogue.problem_classes(stage=stage), problems=problems)
+    wanted = code.strip().lower()
+    problems, classes = house.catalogue.problems(stage=stage, code=wanted, page=page)
+    total = sum(one.problems for one in classes if wanted in ("", one.code))
+    return ProblemList(total=total, classes=classes, problems=problems)
 
 
 def explain_no_problems(listed: ProblemList, code: str) -> str:

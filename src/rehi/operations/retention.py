@@ -20,7 +20,7 @@ from rehi.app import House, lock_folder
 from rehi.archive import WholeRecord, read_tombstone, read_tombstones, tombstone_files, write_tombstones
 from rehi.errors import BodyPruned
 from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_rule, versions_to_prune, widest_rule
-from rehi.model.source import Source
+from rehi.model.source import Source, SourceChange
 from rehi.model.version import Digest
 from rehi.operations.parameters import SourceId, readable_by
 from rehi.ports import Catalogue
@@ -88,8 +88,7 @@ def check_keep(keep: str) -> None:
 def order_keep(house: House, source_id: int, keep: str) -> Source:
     """Say which versions of a source's pages are kept; nothing goes before the archive is pruned."""
     rule = parse_rule(keep)
-    house.catalogue.set_keep(source_id, "" if rule.keeps_all else str(rule))
-    return house.catalogue.source(source_id)
+    return house.catalogue.change_source(source_id, SourceChange(keep="" if rule.keeps_all else str(rule)))
 
 
 def keep_of(source: Source) -> str:

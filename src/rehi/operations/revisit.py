@@ -9,7 +9,7 @@ from pydantic import Field
 from rehi.app import House
 from rehi.errors import SettingsError
 from rehi.frontier import parse_policy
-from rehi.model.source import Source
+from rehi.model.source import Source, SourceChange
 from rehi.operations.parameters import SourceId, readable_by
 
 PRIORITIES = {"high": 4.0, "normal": 1.0, "low": 0.25}  # the weights that stand behind the words
@@ -43,13 +43,11 @@ def set_policy(
 def order_policy(house: House, source_id: int, *, policy: str | None = None, priority: str | None = None) -> Source:
     """Change a source's policy or priority, whichever is given; it holds from each page's next visit on."""
     check_policy(policy, priority)
-    source = house.catalogue.source(source_id)
-    house.catalogue.set_policy(
-        source_id,
-        policy=source.policy if policy is None else " ".join(policy.split()),
-        weight=source.weight if priority is None else PRIORITIES[priority],
+    change = SourceChange(
+        policy=None if policy is None else " ".join(policy.split()),
+        weight=None if priority is None else PRIORITIES[priority],
     )
-    return house.catalogue.source(source_id)
+    return house.catalogue.change_source(source_id, change)
 
 
 def priority_of(source: Source) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field
 from rehi.app import House, utc_now
 from rehi.builtin import find, load, load_all
 from rehi.errors import DataFolderBusy, SourceError
-from rehi.model.source import UNRECOGNISED, Source, SourceState
+from rehi.model.source import UNRECOGNISED, Source, SourceChange, SourceState
 from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId, readable_by
 from rehi.operations.status import RunningService
 from rehi.operations.workers import is_working
@@ -97,8 +97,7 @@ def set_follow(house: House, *, source_id: SourceId, follow: FollowText) -> Sour
 
 def order_follow(house: House, source_id: int, follow: str) -> Source:
     """Change which links are followed; SettingsError if the rule can't be understood."""
-    house.catalogue.set_follow(source_id, str(parse_follow(follow)))
-    return house.catalogue.source(source_id)
+    return house.catalogue.change_source(source_id, SourceChange(follow=str(parse_follow(follow))))
 
 
 def enter(house: House, given: str, *, kind: str = UNRECOGNISED, again: bool = False, in_place: bool = False) -> Source:

@@ -38,11 +38,8 @@ class Discoveries(Step):
 
     def __init__(self, rooms: Rooms, progress: Progress) -> None:
         super().__init__(rooms, progress)
-        self._claim_at = self._look_around_at = rooms.clock()
-        self._left_to_others: set[tuple[str, str]] = (
-            set()
-        )  # workers and sources of which it was said that they are theirs
-        self._outbox_dry = False
+        self._look_around_at = rooms.clock()
+        self._left_to_others: set[tuple[str, str]] = set()  # workers and their sources, of which it was said
         self._stopped = threading.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rehi-discovery")
         self._reading: Future[None] | None = None
@@ -66,19 +63,14 @@ class Discoveries(Step):
                 return False
             ended, self._reading = self._reading, None
             self._progress.reading, self._progress.reading_share = "", 0.0
-            self._claim_at = now
             ended.result()
             return True
         if now < self._look_at:
             return False
         self._look_at = now + timedelta(seconds=DRY_SECONDS)
-        # What was visited wakes a source that waits for it; others are started by somebody, which is looked for now and then.
-        if self._rooms.catalogue.wake_sources() or now >= self._claim_at:
-            self._claim_at = now + timedelta(seconds=DRY_SECONDS)
-            self._outbox_dry = not self._begin()
-            if self._outbox_dry:
-                self._look_around(now)
-        self._dry = self._outbox_dry
+        self._dry = not self._begin()
+        if self._dry:
+            self._look_around(now)
         return False
 
     def leave(self) -> None:

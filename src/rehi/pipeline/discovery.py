@@ -18,7 +18,7 @@ from rehi.errors import RehiError, SettingsError, SourceError
 from rehi.frontier import VISIT_RULES, zone_of
 from rehi.model.captured import CapturedVisit
 from rehi.model.problem import Problem, ProblemKey, Stage
-from rehi.model.source import UNRECOGNISED, Source, SourceState
+from rehi.model.source import UNRECOGNISED, Source, SourceChange, SourceState
 from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
@@ -108,7 +108,7 @@ class Discovery:
             self.catalogue.finish([claim])
             raise
         if not cancelled():
-            self.catalogue.mark_source(source.id, SourceState.DONE)
+            self.catalogue.change_source(source.id, SourceChange(state=SourceState.DONE))
             self.catalogue.note([], solved=[ProblemKey(Stage.SOURCES, source.name, SourceError.code)])
             self.catalogue.finish([claim])
 
@@ -148,7 +148,7 @@ class Discovery:
                 )
             recognised = recognise(sample, load_all("source"))
             name = recognised[0] if recognised is not None else PAGE
-            self.catalogue.set_kind(source.id, name)
+            self.catalogue.change_source(source.id, SourceChange(kind=name))
         try:
             kind: SourceKind = load("source", name)
         except SettingsError as error:
@@ -159,7 +159,7 @@ class Discovery:
         named = SourceError(str(error).replace(source.location, source.name))  # whoever reads the list needs no path
         problem = Problem.of(named, stage=Stage.SOURCES, subject=source.name, at=self.clock(), advice=ADVICE)
         self.catalogue.note([problem])
-        self.catalogue.mark_source(source.id, SourceState.FAILED)
+        self.catalogue.change_source(source.id, SourceChange(state=SourceState.FAILED))
 
 
 @dataclass(slots=True)

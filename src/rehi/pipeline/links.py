@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from rehi.errors import ArchiveError, LiesElsewhere, NotFound, ReadError
-from rehi.model.source import Finding
+from rehi.model.source import FollowedLink
 from rehi.model.work import Claim
 from rehi.pipeline.rooms import BATCH, DRY_SECONDS, LEASE_SECONDS, Step
 from rehi.sources.links import choose_links, parse_follow
@@ -16,8 +16,6 @@ from rehi.sources.links import choose_links, parse_follow
 FOLLOW = "follow"  # the kind of work in the outbox whose subjects are resources that were read
 
 _log = logging.getLogger(__name__)
-
-Rules = Mapping[int, Sequence[tuple[int, str, int]]]  # by resource: source, rule, depth
 
 
 class Links(Step):
@@ -50,18 +48,20 @@ class Links(Step):
             self._look_at = now + timedelta(seconds=DRY_SECONDS)
             return False
         left: set[int] = set()
-        for source_id, origins in self._choose(claims, left).items():
-            self._progress.counts["followed"] += catalogue.follow_links(origins, source_id=source_id, now=now)
+        for source_id, links in self._choose(claims, left).items():
+            self._progress.counts["followed"] += catalogue.follow_links(links, source_id=source_id, now=now)
         # Whoever is killed before this enters the same links again; what is left alone another worker takes when it may.
         catalogue.finish([claim for claim in claims if claim.subject not in left])
         self._claims = ()
         return True
 
-    def _choose(self, claims: Sequence[Claim], left: set[int]) -> dict[int, dict[int, list[Finding]]]:
-        """Return the links that are followed, by source and by the document that has them; note those that lie elsewhere."""
-        chosen: defaultdict[int, dict[int, list[Finding]]] = defaultdict(dict)
-        rules: Rules = self._rooms.catalogue.followed([claim.subject for claim in claims])
-        for resource_id, ruled in rules.items():
+    def _choose(self, claims: Sequence[Claim], left: set[int]) -> dict[int, list[FollowedLink]]:
+        """Return the links that are followed, by source, the nearest first; note those that lie elsewhere."""
+        chosen: defaultdict[int, list[FollowedLink]] = defaultdict(list)
+        for resource_id, sources in self._rooms.catalogue.claims_on([claim.subject for claim in claims]).items():
+            following = [source for source in sources if source.follow]
+            if not following:
+                continue
             try:
                 url, links = self._links_of(resource_id)
             except LiesElsewhere as error:
@@ -70,10 +70,10 @@ class Links(Step):
                     self._warned = True
                     _log.warning("links are left to another worker: %s", error)
                 continue
-            for source_id, rule, depth in ruled:
-                if findings := choose_links(parse_follow(rule), url, links, depth=depth):
-                    chosen[source_id][resource_id] = findings
-        return chosen
+            for source in following:
+                findings = choose_links(parse_follow(source.follow), url, links, depth=source.depth)
+                chosen[source.source_id] += [FollowedLink(one, resource_id, source.depth + 1) for one in findings]
+        return {source_id: sorted(links, key=lambda link: link.depth) for source_id, links in chosen.items() if links}
 
     def _links_of(self, resource_id: int) -> tuple[str, Sequence[str]]:
         """Return the URL of a document, and what it links to from there."""

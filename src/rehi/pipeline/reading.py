@@ -184,8 +184,7 @@ class Texts:
             raise NotFound(f"there is no version {version.id}")
         task = tasks[0]
         key = ReadingKey(task.blob_id, self.plan.recipe, hint_of(task.url, task.media_type))
-        for reading_id in self.catalogue.find_readings([key]).values():
-            facts = self.catalogue.reading(reading_id)
+        for facts in self.catalogue.readings(ids=self.catalogue.find_readings([key]).values()):
             return self.read(task, facts)
         reading, document = self._read_now(task)
         self._keep(task, key, document)

@@ -20,9 +20,9 @@ from rehi.errors import (
     RehiError,
 )
 from rehi.extract import hint_of
-from rehi.link import best_name
 from rehi.model.problem import Problem, Stage
 from rehi.model.work import NewReading, ReadingKey, ReadResult, ReadTask
+from rehi.pipeline.read_rules import READ_RULES
 from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, read_documents, to_readings
 from rehi.pipeline.rooms import BATCH, BATCH_BYTES, BATCH_SECONDS, DRY_SECONDS, LEASE_SECONDS, Progress, Rooms, Step
 
@@ -227,7 +227,7 @@ class Readings(Step):
         if not results:
             return
         self._rooms.derived.sync()
-        self._rooms.catalogue.record_reads(results, choose_name=best_name, worker=self._rooms.worker, now=now)
+        self._rooms.catalogue.record_reads(results, rules=READ_RULES, worker=self._rooms.worker, now=now)
         self._unrecorded = []
         self._held -= len(results)
         self._progress.counts["read"] += len(results)

@@ -22,7 +22,7 @@ from rehi.ports.graph import (
     Topic,
 )
 from rehi.ports.index import Index
-from rehi.ports.knowledge import Knowledge
+from rehi.ports.knowledge import Knowledge, ReadRules
 from rehi.ports.ledger import Ledger
 from rehi.ports.outbox import Outbox
 from rehi.ports.retention import Retention
@@ -47,6 +47,7 @@ __all__ = [
     "PublishedFiles",
     "QueryAnswer",
     "QueryLimits",
+    "ReadRules",
     "ReplaceGraph",
     "ReplaceSubject",
     "Retention",

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rehi.model.host import HostOrders
 from rehi.model.resource import (
+    Depths,
     LoopMarks,
     LoopMember,
     RedirectChange,
@@ -35,6 +36,9 @@ class VisitRules(Protocol):
 
     def follow_redirects(self, before: Redirects, seen: Redirects, /) -> RedirectChange:
         """Return what redirects that visits have seen change, given the chains that begin at them and at their targets."""
+
+    def inherit_sources(self, redirects: Redirects, depths: Depths, /) -> Depths:
+        """Return whose the targets of redirects are, given whose the resources are that redirect there."""
 
     def mark_loops(self, looped: Iterable[LoopMember], freed: Iterable[LoopMember], /, *, now: datetime) -> LoopMarks:
         """Return what resources become that are on a circle of redirects, and those that are on one no longer."""

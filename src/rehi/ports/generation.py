@@ -17,7 +17,7 @@ class Generation(Protocol):
     def begin_graph(self, mark: GraphMark, *, rewrite: str = "", owner: str = "") -> bool:
         """Note which graph is written from now on; not if an owner is given and the graph is another's. Return whether it was.
 
-        With a reason, put everything into the outbox that the graph must be told again, in the same transaction.
+        With a reason, everything that the graph must be told again is put into the outbox in the same transaction.
         """
 
     def graph_subjects(self, kind: str, *, after: int, limit: int) -> Sequence[int]:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from rehi.model.entity import Entity, EntityKey
 from rehi.model.holdings import Holdings
 from rehi.model.host import HostFacts, HostRow
-from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
+from rehi.model.listing import Contents, DocumentFilter, DocumentRow, EntityRow, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
 
 
@@ -28,14 +27,11 @@ class Index(Protocol):
     def document(self, which: int | str) -> DocumentRow:
         """Return the resource with an id or a URL; NotFound if there is none."""
 
-    def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
-        """Return the entities of a document, the most mentioned first."""
+    def contents(self, resource_id: int) -> Contents:
+        """Return the entities, parts and tables of the document that a resource shows; none if it shows none."""
 
     def find_entities(self, name: str, page: Page, *, kind: str = "") -> Sequence[EntityRow]:
         """Return entities of a kind, or of all, of which a name or lemma begins so, in any case, the most mentioned first."""
-
-    def entity(self, key: EntityKey) -> Entity:
-        """Return an entity; NotFound if no document mentions it."""
 
     def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
         """Return hosts with this in their names, those in trouble first, and how many there are in all."""
@@ -43,8 +39,10 @@ class Index(Protocol):
     def host(self, name: str, *, now: datetime) -> Sequence[HostFacts]:
         """Return all that is known of the origins of a host (http and https, other ports); NotFound if there is none."""
 
-    def problems(self, *, stage: Stage | None, code: str = "", page: Page) -> tuple[Sequence[Problem], int]:
-        """Return problems of a room, a code or all, the newest first, and how many there are in all."""
+    def problems(
+        self, *, stage: Stage | None, code: str = "", page: Page
+    ) -> tuple[Sequence[Problem], Sequence[ProblemClass]]:
+        """Return problems of a room, a code or all, the newest first, and how many the room has, or all, of each code.
 
-    def problem_classes(self, *, stage: Stage | None) -> Sequence[ProblemClass]:
-        """Return how many problems there are of each code in each room, the most frequent first."""
+        The most frequent code comes first.
+        """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, Entity, EntityKey, Form
 from rehi.model.generation import GraphMark
 from rehi.model.work import (
@@ -16,9 +15,23 @@ from rehi.model.work import (
     ReadingKey,
     ReadResult,
     ReadTask,
+    ReadVersion,
     ResourceDescription,
     ShownReading,
 )
+
+
+class ReadRules(Protocol):
+    """What readings make of documents and entities. Pure: an engine loads, asks and stores, within one transaction."""
+
+    def choose_shown(self, read: Sequence[ReadVersion], before: datetime | None, /) -> ReadVersion | None:
+        """Return which of the versions of a resource that were just read its document shows now; None for none of them.
+
+        ``before`` is when the version was there that was shown until now, or could not be read.
+        """
+
+    def choose_name(self, names: Iterable[Form], /) -> Form:
+        """Return the name under which an entity is known, of those that documents use."""
 
 
 class Knowledge(Protocol):
@@ -37,32 +50,29 @@ class Knowledge(Protocol):
         self,
         results: Sequence[ReadResult],
         *,
-        choose_name: Callable[[Iterable[Form]], Form],
+        rules: ReadRules,
         worker: str,
         now: datetime,
     ) -> None:
         """Record in one transaction what came of read tasks: readings, documents, mentions, problems, and work for the graph.
 
-        A document shows the reading of its newest version that was read. Results whose tasks are done already change nothing.
+        The rules say what a document shows from now on. Results whose tasks are done already change nothing.
         """
 
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
 
-    def reading(self, reading_id: int) -> ReadingFacts:
-        """Return a reading, whether a document shows it or not; NotFound if there is none."""
+    def readings(self, *, ids: Iterable[int] | None = None, sample: int | None = None) -> Iterator[ReadingFacts]:
+        """Return the readings whose records must be there when this is called, shown or not: all, these, or some by lot.
 
-    def readings(self, *, sample: int | None = None) -> Iterator[ReadingFacts]:
-        """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
+        They are read as asked for.
+        """
 
     def lose_readings(self, ids: Iterable[int]) -> int:
         """Note that the records of readings are lost, have their versions read again, and return how many these are."""
 
     def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
-
-    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
-        """Return the parts and the tables of the document that a resource shows."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""

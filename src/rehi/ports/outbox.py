@@ -35,7 +35,7 @@ class Outbox(Protocol):
         Work on some subjects only, if they are given. With ``retake`` also what this worker has claimed before, as by a
         process of it that is known to have ended.
 
-        A subject of which a part is with somebody is left to them. Work on bytes is given to the worker in whose folder
+        A source that waits for a visit is there once its URL was visited. A subject of which a part is with somebody is left to them. Work on bytes is given to the worker in whose folder
         they lie, and to others only if the file is one of ``files``.
         """
 

@@ -1,4 +1,4 @@
-"""Retention: which versions a source keeps, and which bodies were pruned."""
+"""Retention: which versions may go, and which bodies were pruned."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from rehi.model.version import Digest, RecordRef
 
 class Retention(Protocol):
     """What is needed to decide which bodies may be pruned, and the mark on those that were."""
-
-    def set_keep(self, source_id: int, keep: str) -> None:
-        """Store a source's rule for which versions are kept, empty for all; NotFound if there is no such source."""
 
     def histories(
         self,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rehi.model.claims import SourceClaims
 from rehi.model.problem import Problem
-from rehi.model.source import Finding, Source, SourceState
+from rehi.model.source import Finding, FollowedLink, Source, SourceChange
 from rehi.model.work import Claim
 
 
@@ -42,17 +42,17 @@ class Sources(Protocol):
         newest reading at which it was named first, or at which the source began to claim something else.
         """
 
-    def follow_links(self, origins: Mapping[int, Sequence[Finding]], *, source_id: int, now: datetime) -> int:
-        """Store what documents link to as findings of their source, one step further from where it began than they are.
+    def follow_links(self, links: Sequence[FollowedLink], *, source_id: int, now: datetime) -> int:
+        """Store what documents link to as findings of their source; the first of several to one URL holds.
 
         Resources that the source has already stay as near as they were. Returns how many resources are new.
         """
 
-    def set_kind(self, source_id: int, kind: str) -> None:
-        """Store the kind of a source, now that it was recognised."""
+    def change_source(self, source_id: int, change: SourceChange) -> Source:
+        """Change a source, and return it; NotFound if there is none.
 
-    def mark_source(self, source_id: int, state: SourceState) -> None:
-        """Store the state of a source: how far it has been read."""
+        If other links are to be followed, those of documents that were read before wait in the outbox to be looked at.
+        """
 
     def suspend(
         self, source: Source, url: str, claims: Sequence[Claim], *, since: datetime, at_once: bool = True, now: datetime
@@ -60,22 +60,8 @@ class Sources(Protocol):
         """Let a source wait for a visit to a URL, a resource of this source; the claims on the source are done.
 
         A visit that began at ``since`` or later will do. If there is none yet, the URL is due now, or when its own
-        schedule says so.
-        """
-
-    def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since then, and return how many.
-
-        Whoever has the bytes in a folder of its own does the work.
-        """
-
-    def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
-        """Say when the source's resources are to be visited again, and how much they matter."""
-
-    def set_follow(self, source_id: int, follow: str) -> None:
-        """Say which links of the source's documents become resources, those that were read before too.
-
-        Their links wait in the outbox to be looked at. NotFound if there is no such source.
+        schedule says so. Once it was visited, the source can be claimed; whoever has the bytes in a folder of its own
+        does the work.
         """
 
     def source(self, source_id: int) -> Source:
@@ -84,8 +70,5 @@ class Sources(Protocol):
     def sources(self) -> Sequence[Source]:
         """Return all sources, the newest first."""
 
-    def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
-        """Return what each of its sources says of a resource, the first one first."""
-
-    def followed(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, str, int]]]:
-        """Return the resources whose links are followed, each with its sources, their rules and its depth there."""
+    def claims_on(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[SourceClaims]]:
+        """Return what each of their sources says of resources, the first source first; those without one are left out."""

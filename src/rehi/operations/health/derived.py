@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rehi.app import House
 from rehi.archive import is_derived
-from rehi.errors import NotFound, RecordDamaged, RecordMissing
+from rehi.errors import RecordDamaged, RecordMissing
 from rehi.model.work import ReadingFacts
 from rehi.operations.health.ailment import Ailment, HousePart
 from rehi.operations.health.catalogue import Seen
@@ -23,8 +23,11 @@ def examine(house: House, *, deep: bool) -> Seen:
         if facts.derived is not None and facts.derived.file in elsewhere and not house.derived.shared:
             continue
         count += 1
-        if _why(house, facts) and (why := _why_now(house, facts.id)):  # once more, as the catalogue knows it by now
-            ailments.append(Ailment(part=HousePart.DERIVED, subject=_file_of(facts), why=why, row=facts.id))
+        if not _why(house, facts):
+            continue
+        for now in house.catalogue.readings(ids=[facts.id]):  # once more, as the catalogue knows it by now
+            if why := _why(house, now):
+                ailments.append(Ailment(part=HousePart.DERIVED, subject=_file_of(facts), why=why, row=facts.id))
     return f"{count:,} readings", ailments
 
 
@@ -43,13 +46,6 @@ def _check_sizes(house: House) -> Iterator[Ailment]:
         elif size < file.known_end:
             why = f"the file ends at {size:,}, and it was {file.known_end:,} bytes long"
             yield Ailment(part=HousePart.DERIVED, subject=file.name, why=why)
-
-
-def _why_now(house: House, reading_id: int) -> str:
-    try:
-        return _why(house, house.catalogue.reading(reading_id))
-    except NotFound:
-        return ""
 
 
 def _why(house: House, facts: ReadingFacts) -> str:

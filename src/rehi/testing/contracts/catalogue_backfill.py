@@ -68,7 +68,7 @@ class BackfillContract:
         (task,) = lease_one(catalogue, 60).tasks
         assert (task.digest, task.etag, task.failures) == (digest_of("two"), '"two"', 0)
         assert catalogue.totals(now=at(60)).outcomes == {"new": 1}
-        assert catalogue.problems(stage=None, page=Page()) == ([], 0)
+        assert catalogue.problems(stage=None, page=Page()) == ([], [])
 
     def test_a_late_visit_that_found_the_version_before_it_is_unchanged(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)

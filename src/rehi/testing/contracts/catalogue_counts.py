@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rehi.errors import NotText
 from rehi.model.claims import Claims
-from rehi.model.source import Finding
+from rehi.model.source import Finding, FollowedLink
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     add,
@@ -90,7 +90,9 @@ class CountsContract:
         linking = add(catalogue, C, name="one")
         home = catalogue.document(C).resource_id
         for moment in (5, 6):
-            catalogue.follow_links({home: findings(A, B)}, source_id=linking.id, now=at(moment))
+            catalogue.follow_links(
+                [FollowedLink(one, home, 1) for one in findings(A, B)], source_id=linking.id, now=at(moment)
+            )
         awaiting = catalogue.add_source(kind="", name=A, location=A, size=0, now=at(5))
         for moment in (5, 6):
             catalogue.suspend(awaiting, A, [], since=at(5), now=at(moment))

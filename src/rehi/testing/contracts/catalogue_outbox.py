@@ -1,8 +1,10 @@
-"""What the catalogue promises of the outbox and of knowledge: what is read, and what the graph is told."""
+"""What the catalogue promises of the outbox and of knowledge: what is read, and what the graph is descriptions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -11,19 +13,22 @@ from rehi.model.document import Term
 from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
+from rehi.model.source import SourceChange
 from rehi.model.version import RecordRef
-from rehi.model.work import FacetBrief, NewReading, ReadResult
+from rehi.model.work import FacetBrief, NewReading, ReadResult, ReadVersion
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
     PAIO,
+    SampleReadRules,
     add,
     at,
     bring,
-    choose,
     claim,
     claim_descriptions,
+    count_listed,
     digest_of,
     drain,
+    entity_of,
     fetched,
     known_end,
     misread,
@@ -114,14 +119,14 @@ class OutboxContract:
         assert isinstance(result.reading, NewReading)
         (reading_id,) = catalogue.find_readings([result.reading.key]).values()
         record_reads(catalogue, ReadResult(task=second, reading=reading_id), when=3)
-        assert catalogue.entity(EntityKey("place", "tartu")).documents == 2
+        assert entity_of(catalogue, EntityKey("place", "tartu")).documents == 2
         shown = [catalogue.shown_reading(task.resource_id) for task in (first, second)]
         assert shown[0].facts == shown[1].facts
         assert [one.task.version_id for one in shown] == [first.version_id, second.version_id]
 
     def test_links_are_followed_by_the_worker_that_has_the_text(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B)
-        catalogue.set_follow(source.id, "same host")
+        catalogue.change_source(source.id, SourceChange(follow="same host"))
         record(catalogue, [fetched(A, "same", 1), fetched(B, "same", 1)], [], worker="one", now=at(1))
         first, second = claim(catalogue, 1)
         result = understood(first)
@@ -129,7 +134,7 @@ class OutboxContract:
         assert isinstance(result.reading, NewReading)
         (reading_id,) = catalogue.find_readings([result.reading.key]).values()
         again = ReadResult(task=second, reading=reading_id)
-        catalogue.record_reads([again], choose_name=choose, worker="two", now=at(3))
+        record_reads(catalogue, again, worker="two", when=3)
 
         def followed_by(worker: str) -> list[int]:
             claims = catalogue.claim(("follow",), worker=worker, limit=9, ttl=60, now=at(4))
@@ -146,13 +151,13 @@ class OutboxContract:
         assert (task.version_id, task.digest) == (old.id, digest_of("one"))
         later = replace(understood(task, place("Valga")), reading=None)
         record_reads(catalogue, later, when=3)
-        assert [name.name for name in catalogue.names_on(row)] == ["Narva"]
+        assert [name.name for name in catalogue.contents(row).names] == ["Narva"]
 
     def test_a_page_that_shows_old_bytes_again_says_what_they_said(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1)
         bring(catalogue, A, "two", place("Narva"), when=2)
         bring(catalogue, A, "one", place("Tartu"), when=3)
-        assert [name.name for name in catalogue.names_on(row)] == ["Tartu"]
+        assert [name.name for name in catalogue.contents(row).names] == ["Tartu"]
         assert catalogue.find_entities("narva", Page()) == []
 
     def test_an_entity_that_is_known_is_found_by_its_key(self, catalogue: Catalogue) -> None:
@@ -167,8 +172,8 @@ class OutboxContract:
         result = understood(task)
         assert isinstance(result.reading, NewReading)
         record_reads(catalogue, replace(result, reading=replace(result.reading, identities=(linked,))), when=2)
-        assert catalogue.entity(key).documents == 2
-        assert "Tartu linn" in catalogue.entity(key).lemmas
+        assert entity_of(catalogue, key).documents == 2
+        assert "Tartu linn" in entity_of(catalogue, key).lemmas
 
     def test_what_a_facet_keeps_and_puts_into_the_index_is_found_again(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched(A, "one", 1), fetched(B, "two", 1)], [], worker="one", now=at(1))
@@ -189,7 +194,7 @@ class OutboxContract:
             record_reads(catalogue, *[understood(task, says("Katrin Paio", count=3))] * 2, when=2)
         counts = catalogue.source(source.id).counts
         assert (counts["documents"], counts["names"], counts["seconds:extract"]) == (1, 3, 0.25)
-        assert catalogue.entity(PAIO).documents == 1
+        assert entity_of(catalogue, PAIO).documents == 1
         assert claim(catalogue, 99) == []
         assert _derived(catalogue, task.resource_id) == RecordRef("derived.warc.gz", task.version_id * 10, 10)
         assert known_end(catalogue, "derived.warc.gz") == task.version_id * 10 + 10
@@ -199,9 +204,9 @@ class OutboxContract:
         bring(catalogue, A, "one", says("Katrin Paio", count=2), place("Tartu"), when=1)
         drain(catalogue)
         row = bring(catalogue, A, "two", place("Tartu", 5), place("Narva"), when=2)
-        assert [(name.name, name.count) for name in catalogue.names_on(row)] == [("Tartu", 5), ("Narva", 1)]
+        assert [(name.name, name.count) for name in catalogue.contents(row).names] == [("Tartu", 5), ("Narva", 1)]
         with pytest.raises(NotFound):
-            catalogue.entity(PAIO)
+            entity_of(catalogue, PAIO)
         descriptions = claim_descriptions(catalogue, 5)
         assert {(entity.key.slug, entity.documents) for entity in descriptions.entities} == {
             ("narva", 1),
@@ -216,14 +221,32 @@ class OutboxContract:
         old, new = claim(catalogue, 2)
         record_reads(catalogue, understood(new, place("Narva")), when=3)
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
-        assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
+        assert [name.name for name in catalogue.contents(new.resource_id).names] == ["Narva"]
         assert claim(catalogue, 999) == []
+
+    def test_the_rules_say_which_version_is_shown(self, catalogue: Catalogue) -> None:
+        record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
+        old, new = claim(catalogue, 2)
+        asked: list[tuple[list[int], datetime | None]] = []
+
+        class Oldest(SampleReadRules):
+            @staticmethod
+            def choose_shown(read: Sequence[ReadVersion], before: datetime | None) -> ReadVersion | None:
+                asked.append(([version.number for version in read], before))
+                return min(read, key=lambda version: version.number) if before is None else None
+
+        both = understood(old, place("Tartu")), understood(new, place("Narva"))
+        record_reads(catalogue, *both, rules=Oldest(), when=3)
+        catalogue.put("read", [new.version_id])
+        record_reads(catalogue, understood(claim(catalogue, 4)[0], place("Narva")), rules=Oldest(), when=4)
+        assert [(sorted(numbers), before) for numbers, before in asked] == [([1, 2], None), ([2], at(1))]
+        assert [name.name for name in catalogue.contents(new.resource_id).names] == ["Tartu"]
 
     def test_two_versions_in_one_batch_leave_the_newer(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         record_reads(catalogue, understood(new, place("Narva")), understood(old, place("Tartu")), when=3)
-        assert [name.name for name in catalogue.names_on(new.resource_id)] == ["Narva"]
+        assert [name.name for name in catalogue.contents(new.resource_id).names] == ["Narva"]
         assert catalogue.totals(now=at(3)).entities["place"] == 1
 
     def test_what_is_to_be_tried_again_is_counted_until_it_is_set_aside(self, catalogue: Catalogue) -> None:
@@ -231,7 +254,7 @@ class OutboxContract:
         for attempt, retry in enumerate((True, True, False)):
             (task,) = claim(catalogue, 1)
             assert task.claim.attempts == attempt
-            assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
+            assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == []
             record_reads(catalogue, misread(task, ReaderCrashed("it died"), retry=retry), when=2)
         assert claim(catalogue, 1) == []
         (problem,), _ = catalogue.problems(stage=Stage.EXTRACT, page=Page())
@@ -243,30 +266,31 @@ class OutboxContract:
         record(catalogue, [fetched(A, "two", 2)], [], worker="one", now=at(2))
         (task,) = claim(catalogue, 2)
         record_reads(catalogue, misread(task, Unreadable("not a PDF")), when=3)
-        assert (catalogue.document(row).title, _derived(catalogue, row), catalogue.names_on(row)) == ("", None, [])
+        assert (catalogue.document(row).title, _derived(catalogue, row)) == ("", None)
+        assert catalogue.contents(row).names == ()
         descriptions = claim_descriptions(catalogue, 5)
         (described,) = descriptions.resources
         assert (len(described.versions), described.document, described.mentions) == (2, None, ())
         assert [(entity.key, entity.documents) for entity in descriptions.entities] == [
             (EntityKey("place", "tartu"), 0)
         ]
-        assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 1
+        assert count_listed(catalogue.problems(stage=Stage.EXTRACT, page=Page())[1]) == 1
         bring(catalogue, A, "three", when=4)
-        assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == 0
+        assert catalogue.problems(stage=Stage.EXTRACT, page=Page())[1] == []
 
     def test_after_a_newer_version_failed_an_older_one_is_not_put_back(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         record_reads(catalogue, misread(new, Unreadable("no")), when=3)
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
-        assert catalogue.names_on(new.resource_id) == []
+        assert catalogue.contents(new.resource_id).names == ()
         assert catalogue.totals(now=at(4)).documents == 0
 
     def test_what_holds_no_text_is_no_problem(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)
         record(catalogue, [fetched(A, "one", 1)], [], worker="one", now=at(1))
         record_reads(catalogue, misread(claim(catalogue, 1)[0], NotText("an image"), noted=False), when=2)
-        assert catalogue.problems(stage=None, page=Page()) == ([], 0)
+        assert catalogue.problems(stage=None, page=Page()) == ([], [])
         assert catalogue.source(source.id).counts["not-text"] == 1
 
     def test_the_graph_is_told_of_a_resource_and_its_entities(self, catalogue: Catalogue) -> None:
@@ -277,7 +301,7 @@ class OutboxContract:
         assert described.document is not None
         assert (described.document.title, described.document.language) == ("Home", "et")
         assert described.versions == tuple(catalogue.versions(A))
-        assert entity == catalogue.entity(PAIO)
+        assert entity == entity_of(catalogue, PAIO)
         assert (entity.given, entity.family, entity.lemmas) == ("Katrin", "Paio", ("Katrin Paio", "katrin paio"))
 
     def test_one_telling_finishes_all_rows_of_a_subject(self, catalogue: Catalogue) -> None:
@@ -330,6 +354,6 @@ class OutboxContract:
         for turn, order in enumerate((forms, forms[::-1])):
             for page, identity in enumerate(order):
                 bring(catalogue, f"{A}{page}", f"turn {turn}", identity, when=10 * turn + page)
-            entity = catalogue.entity(PAIO)
+            entity = entity_of(catalogue, PAIO)
             assert (entity.name, entity.given, entity.family, entity.documents) == ("Katrin Paio", "Katrin", "Paio", 3)
             assert entity.lemmas == ("KATRIN PAIO", "Katrin Paio", "katrin paio")

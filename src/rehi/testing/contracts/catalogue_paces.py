@@ -112,7 +112,7 @@ class PacesContract:
     def test_a_host_that_failed_holds_its_group_up_only_for_the_pause(self, catalogue: Catalogue) -> None:
         _grouped(catalogue, A, B)
         held = lease_one(catalogue, 1)
-        _give(catalogue, replace(_back(held, 9_999), failed=True, delay=2.0), when=3)
+        _give(catalogue, replace(_back(held, 9_999), failures=1, delay=2.0), when=3)
         assert _leases(catalogue, 4.9) == {}
         assert [lease.origin for lease in _leases(catalogue, 5).values()] == ["http://b.ee"]
 

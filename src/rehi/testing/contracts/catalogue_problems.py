@@ -6,7 +6,16 @@ from rehi.errors import DnsFailed, ReaderCrashed, TimedOut
 from rehi.model.listing import Page
 from rehi.model.problem import Problem, ProblemClass, ProblemKey, Stage
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import at, claim, failed, fetched, misread, record, record_reads
+from rehi.testing.contracts.catalogue_samples import (
+    at,
+    claim,
+    count_listed,
+    failed,
+    fetched,
+    misread,
+    record,
+    record_reads,
+)
 
 PAGE, ROBOTS = "http://a.ee/page", "http://a.ee/robots.txt"
 HOSTILE = ("%", "_", "x" * 9000, "\0", "'; DROP TABLE problem; --", "\ud800")
@@ -35,41 +44,43 @@ def capped(*subjects: str) -> list[ProblemKey]:
 
 
 class ProblemsContract:
-    """What ``problems``, ``problem_classes`` and ``note`` promise."""
+    """``problems`` and ``note``."""
 
     def test_a_house_without_problems_has_no_classes(self, catalogue: Catalogue) -> None:
-        assert catalogue.problem_classes(stage=None) == []
+        assert catalogue.problems(stage=None, page=Page())[1] == []
 
     def test_classes_are_counted_the_most_frequent_first(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
         slow = ProblemClass(stage=Stage.FETCH, code="timed-out", problems=3, last_at=at(2))
         nowhere = ProblemClass(stage=Stage.FETCH, code="dns-failed", problems=1, last_at=at(3))
         crashed = ProblemClass(stage=Stage.EXTRACT, code="reader-crashed", problems=1, last_at=at(5))
-        assert catalogue.problem_classes(stage=None) == [slow, crashed, nowhere]
-        assert catalogue.problem_classes(stage=Stage.FETCH) == [slow, nowhere]
-        assert catalogue.problem_classes(stage=Stage.GRAPH) == []
+        assert catalogue.problems(stage=None, page=Page())[1] == [slow, crashed, nowhere]
+        assert catalogue.problems(stage=Stage.FETCH, page=Page())[1] == [slow, nowhere]
+        assert catalogue.problems(stage=Stage.GRAPH, page=Page())[1] == []
 
     def test_a_class_is_counted_by_what_is_wrong_and_not_by_how_often(self, catalogue: Catalogue) -> None:
         for when in (1, 2, 7):
             record(catalogue, [failed(PAGE, when, error=TimedOut("x"))], [], worker="one", now=at(when))
-        (only,) = catalogue.problem_classes(stage=None)
+        (only,) = catalogue.problems(stage=None, page=Page())[1]
         assert (only.problems, only.last_at) == (1, at(7))
         record(catalogue, [failed(PAGE, 8, error=DnsFailed("x"))], [], worker="one", now=at(8))
-        assert [one.code for one in catalogue.problem_classes(stage=None)] == ["dns-failed"]
+        assert [one.code for one in catalogue.problems(stage=None, page=Page())[1]] == ["dns-failed"]
 
     def test_the_problems_of_one_class_are_listed_page_by_page(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
-        problems, total = catalogue.problems(stage=None, code="timed-out", page=Page(limit=2))
-        assert ([one.subject for one in problems], total) == (["http://slow2.ee/", "http://slow1.ee/"], 3)
-        problems, total = catalogue.problems(stage=Stage.FETCH, code="timed-out", page=Page(limit=2, offset=2))
-        assert ([one.subject for one in problems], total) == (["http://slow0.ee/"], 3)
-        assert catalogue.problems(stage=Stage.EXTRACT, code="timed-out", page=Page()) == ([], 0)
+        problems, classes = catalogue.problems(stage=None, code="timed-out", page=Page(limit=2))
+        assert [one.subject for one in problems] == ["http://slow2.ee/", "http://slow1.ee/"]
+        assert (classes[0].code, classes[0].problems) == ("timed-out", 3)
+        assert len(classes) == 3  # the others too, so that whoever asked for one in vain sees what there is
+        problems, _ = catalogue.problems(stage=Stage.FETCH, code="timed-out", page=Page(limit=2, offset=2))
+        assert [one.subject for one in problems] == ["http://slow0.ee/"]
+        assert catalogue.problems(stage=Stage.EXTRACT, code="timed-out", page=Page())[0] == []
 
     def test_a_class_that_there_is_not_has_no_problems(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
         for code in HOSTILE:
-            assert catalogue.problems(stage=None, code=code, page=Page()) == ([], 0)
-        assert catalogue.problems(stage=None, page=Page())[1] == 5
+            assert catalogue.problems(stage=None, code=code, page=Page())[0] == []
+        assert count_listed(catalogue.problems(stage=None, page=Page())[1]) == 5
 
     def test_a_note_that_holds_no_longer_is_struck_out(self, catalogue: Catalogue) -> None:
         others = [f"http://{number}.ee/robots.txt" for number in range(3)]
@@ -77,7 +88,7 @@ class ProblemsContract:
         catalogue.note([], solved=capped(ROBOTS, *others[:2], "http://unknown.ee/\0"))
         assert [one.subject for one in catalogue.problems(stage=None, page=Page())[0]] == others[2:]
         catalogue.note([], solved=[])
-        assert catalogue.problems(stage=None, page=Page())[1] == 1
+        assert count_listed(catalogue.problems(stage=None, page=Page())[1]) == 1
 
     def test_only_the_note_is_struck_out_and_no_other_problem_of_the_same_thing(self, catalogue: Catalogue) -> None:
         record(catalogue, [failed(ROBOTS, 1, error=TimedOut("x"))], [], worker="one", now=at(1))

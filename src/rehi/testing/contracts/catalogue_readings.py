@@ -9,7 +9,7 @@ import pytest
 from rehi.errors import FacetFailed, NotFound
 from rehi.model.document import Part, TableDialect, TableShape, Term
 from rehi.model.entity import EntityKey
-from rehi.model.listing import DocumentFilter, Page
+from rehi.model.listing import Contents, DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
 from rehi.model.work import Claim, NewReading, ReadTask
 from rehi.ports import Catalogue
@@ -19,6 +19,7 @@ from rehi.testing.contracts.catalogue_samples import (
     claim,
     claim_descriptions,
     drain,
+    entity_of,
     fetched,
     place,
     record,
@@ -61,12 +62,12 @@ class ReadingsContract:
         )
         new = replace(_reading(task), parts=parts, tables=tables)
         record_reads(catalogue, replace(understood(task), reading=new), when=2)
-        kept_parts, kept_tables = catalogue.parts_of(task.resource_id)
-        assert (kept_parts[0].kind, kept_parts[0].end, kept_parts[1]) == ("sheet", 40, parts[1])
-        assert tuple(kept_tables) == tables
+        kept = catalogue.contents(task.resource_id)
+        assert (kept.parts[0].kind, kept.parts[0].end, kept.parts[1]) == ("sheet", 40, parts[1])
+        assert kept.tables == tables
         bring(catalogue, A, "two", when=3)
-        assert catalogue.parts_of(task.resource_id) == ([], [])
-        assert catalogue.parts_of(task.resource_id + 99) == ([], [])
+        nothing = Contents(names=(), parts=(), tables=())
+        assert [catalogue.contents(row) for row in (task.resource_id, task.resource_id + 99)] == [nothing, nothing]
 
     def test_a_reading_of_an_old_version_is_kept_without_being_shown(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1)
@@ -78,17 +79,13 @@ class ReadingsContract:
         reading_id = catalogue.enter_reading(again, worker="one", now=at(3))
         assert catalogue.enter_reading(again, worker="one", now=at(4)) == reading_id
         assert catalogue.find_readings([again.key]) == {again.key: reading_id}
-        assert (catalogue.reading(reading_id).title, catalogue.reading(reading_id).derived) == (
-            "Old",
-            new.facts.derived,
-        )
-        assert [name.name for name in catalogue.names_on(row)] == ["Narva"]
+        (kept,) = catalogue.readings(ids=[reading_id, reading_id + 99])
+        assert (kept.id, kept.title, kept.derived) == (reading_id, "Old", new.facts.derived)
+        assert [name.name for name in catalogue.contents(row).names] == ["Narva"]
         assert not claim_descriptions(catalogue, 5).claims
         assert (catalogue.totals(now=at(5)).documents, catalogue.totals(now=at(5)).recipes) == (1, {"recipe-1": 1})
         with pytest.raises(NotFound):
-            catalogue.entity(EntityKey("place", "valga"))
-        with pytest.raises(NotFound):
-            catalogue.reading(reading_id + 99)
+            entity_of(catalogue, EntityKey("place", "valga"))
 
     def test_documents_are_counted_by_what_has_read_them(self, catalogue: Catalogue) -> None:
         bring(catalogue, A, "one", when=1)
@@ -112,11 +109,11 @@ class ReadingsContract:
         (task,) = claim(catalogue, 1)
         problem = Problem.of(FacetFailed("names: no"), stage=Stage.ENRICH, subject=A, at=at(2))
         record_reads(catalogue, replace(understood(task, place("Tartu")), problem=problem), when=2)
-        assert [name.name for name in catalogue.names_on(task.resource_id)] == ["Tartu"]
+        assert [name.name for name in catalogue.contents(task.resource_id).names] == ["Tartu"]
         (noted,), _ = catalogue.problems(stage=Stage.ENRICH, page=Page())
         assert (noted.code, noted.next_step) == ("facet-failed", "quarantine")
         bring(catalogue, A, "two", when=3)
-        assert catalogue.problems(stage=None, page=Page()) == ([], 0)
+        assert catalogue.problems(stage=None, page=Page()) == ([], [])
 
     def test_readings_whose_records_are_lost_are_made_again(self, catalogue: Catalogue) -> None:
         for url, body in ((A, "one"), (B, "two")):
@@ -126,4 +123,5 @@ class ReadingsContract:
         assert {row.id for row in catalogue.readings(sample=9)} <= {first.id, second.id}
         assert catalogue.lose_readings([first.id, first.id]) == 1
         assert list(catalogue.readings()) == [second]
+        assert list(catalogue.readings(ids=[second.id, first.id])) == [second]
         assert [task.url for task in claim(catalogue, 2)] == [A]

@@ -9,6 +9,7 @@ import pytest
 
 from rehi.errors import NotFound, Unreadable
 from rehi.model.retention import PrunedBody, Pruning
+from rehi.model.source import SourceChange
 from rehi.model.version import Digest, RecordRef
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import (
@@ -66,10 +67,10 @@ class RetentionContract:
         source = add(catalogue, A)
         assert source.keep == ""
         for keep in ("last 5 and one per month", ""):
-            catalogue.set_keep(source.id, keep)
+            catalogue.change_source(source.id, SourceChange(keep=keep))
             assert catalogue.source(source.id).keep == keep
         with pytest.raises(NotFound):
-            catalogue.set_keep(source.id + 1, "last 1")
+            catalogue.change_source(source.id + 1, SourceChange(keep="last 1"))
 
     def test_histories_have_the_versions_in_the_order_of_time(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B, C)
@@ -182,7 +183,7 @@ class RetentionContract:
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 9))
         (task,) = lease_one(catalogue, LATER * 10).tasks
         assert (task.body, task.digest, task.pruned_by) == (None, digest_of("one"), ("",))
-        catalogue.set_keep(source.id, "references")
+        catalogue.change_source(source.id, SourceChange(keep="references"))
         catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 10))
         (task,) = lease_one(catalogue, LATER * 11).tasks
         assert (task.body, task.etag, task.pruned_by) == (None, '"one"', ("references",))

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from rehi.errors import BadStatus, FetchError, RehiError
+from rehi.errors import BadStatus, FetchError, NotFound, RehiError
 from rehi.frontier import VISIT_RULES
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
-from rehi.model.problem import Problem, Stage
+from rehi.model.problem import Problem, ProblemClass, Stage
 from rehi.model.source import Finding, Source
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import HostLease, Outcome, Visited
@@ -27,7 +27,8 @@ from rehi.model.work import (
     ReadTask,
     ResourceDescription,
 )
-from rehi.ports import Catalogue, VisitRules
+from rehi.pipeline.read_rules import HouseReadRules
+from rehi.ports import Catalogue, ReadRules, VisitRules
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 MONTH = 30 * 86_400.0
@@ -73,7 +74,8 @@ def failed(url: str, when: float = 0, *, error: FetchError | None = None, outcom
 
 def given_back(lease: HostLease, ready: float = 0, *, delay: float = 1.0, failed: bool = False) -> HostRelease:
     """Return a lease given back."""
-    return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failed=failed)
+    failures = lease.failures + 1 if failed else 0
+    return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failures=failures)
 
 
 def findings(*urls: str) -> list[Finding]:
@@ -161,14 +163,23 @@ def misread(
     return ReadResult(task=task, retry=retry, problem=problem, code=error.code, seconds=(("extract", 0.25),))
 
 
-def choose(names: Iterable[Form]) -> Form:
-    """Choose the last name in the order of letters, the one with parts before others."""
-    return max(names, key=lambda name: (name.text == name.text.title(), name.text, name.given))
+class SampleReadRules(HouseReadRules):
+    """The rules of the house, but for names."""
+
+    @staticmethod
+    def choose_name(names: Iterable[Form]) -> Form:
+        """Choose the last name in the order of letters, the one with parts before others."""
+        return max(names, key=lambda name: (name.text == name.text.title(), name.text, name.given))
 
 
-def record_reads(catalogue: Catalogue, *results: ReadResult, when: float) -> None:
+READ_RULES = SampleReadRules()
+
+
+def record_reads(
+    catalogue: Catalogue, *results: ReadResult, rules: ReadRules = READ_RULES, worker: str = "one", when: float
+) -> None:
     """Record what came of read tasks."""
-    catalogue.record_reads(results, choose_name=choose, worker="one", now=at(when))
+    catalogue.record_reads(results, rules=rules, worker=worker, now=at(when))
 
 
 def record(
@@ -192,6 +203,20 @@ def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when
     for task in claim(catalogue, when):
         record_reads(catalogue, understood(task, *identities, title=title or url), when=when)
     return catalogue.document(url).resource_id
+
+
+def entity_of(catalogue: Catalogue, key: EntityKey) -> Entity:
+    """Return the entity that is known under a key, and that documents mention; NotFound if there is none."""
+    known = [candidate.id for candidate in catalogue.find_candidates([key]).get(key, ())]
+    for entity in catalogue.describe_entities(known):
+        if entity.documents:
+            return entity
+    raise NotFound(f"no document mentions {key}")
+
+
+def count_listed(classes: Sequence[ProblemClass]) -> int:
+    """Return how many problems there are of all classes."""
+    return sum(one.problems for one in classes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from rehi.errors import NotFound
-from rehi.model.claims import NO_CLAIMS, Claims
+from rehi.frontier.visit_rules import FrontierRules
+from rehi.model.claims import NO_CLAIMS, Claims, SourceClaims
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
-from rehi.model.source import Finding, SourceState
+from rehi.model.resource import Depths, Redirects
+from rehi.model.source import Finding, FollowedLink, SourceChange, SourceState
 from rehi.model.work import Claim
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import add, at, fetched, findings, lease_one, record, redirected
@@ -20,6 +22,11 @@ NO_FILTER = DocumentFilter()
 
 def _listed(catalogue: Catalogue, where: DocumentFilter = NO_FILTER) -> list[str]:
     return [row.url for row in catalogue.documents(where, Page())[0]]
+
+
+def _claims_on(catalogue: Catalogue, url: str) -> Sequence[SourceClaims]:
+    resource_id = catalogue.document(url).resource_id
+    return catalogue.claims_on([resource_id]).get(resource_id, [])
 
 
 def _claim(
@@ -69,7 +76,7 @@ class SourcesContract:
         first = add(catalogue, "http://a.ee/", name="one", when=0)
         second = add(catalogue, "http://b.ee/", "http://a.ee/", name="two", when=5)
         catalogue.take_in(first, findings("http://a.ee/"), cursor=b"9", counts={}, now=at(9))
-        claims = catalogue.claims_on(catalogue.document("http://a.ee/").resource_id)
+        claims = _claims_on(catalogue, "http://a.ee/")
         assert [(one.source, one.first_at, one.last_at) for one in claims] == [
             ("one", at(0), at(9)),
             ("two", at(5), at(5)),
@@ -83,9 +90,7 @@ class SourcesContract:
         for moment, claims in ((4, NO_CLAIMS), (5, NO_CLAIMS), (6, Claims(title="A")), (7, Claims(title="A"))):
             named = [Finding("http://a.ee/", claims), Finding("http://a.ee/b")]
             catalogue.take_in(source, named, cursor=b"9", counts={}, now=at(moment))
-        last = [
-            catalogue.claims_on(catalogue.document(url).resource_id)[0] for url in ("http://a.ee/", "http://a.ee/b")
-        ]
+        last = [_claims_on(catalogue, url)[0] for url in ("http://a.ee/", "http://a.ee/b")]
         assert [(one.first_at, one.last_at) for one in last] == [(at(0), at(6)), (at(0), at(4))]
 
     def test_what_a_source_claims_now_replaces_what_it_claimed_before(self, catalogue: Catalogue) -> None:
@@ -96,20 +101,20 @@ class SourcesContract:
         )  # fmt: skip
         urls = [Finding("http://a.ee/1", claimed), Finding("http://a.ee/2")]
         catalogue.take_in(source, urls, cursor=b"2", counts={}, now=at(0))
-        (claims,) = catalogue.claims_on(catalogue.document("http://a.ee/1").resource_id)
+        (claims,) = _claims_on(catalogue, "http://a.ee/1")
         assert (claims.claims.modified_at, claims.claims.extra, claims.claims.part_of) == (
             at(-9), (("theme", "haridus"),), "Koolid",
         )  # fmt: skip
         task = next(task for task in lease_one(catalogue).tasks if task.url == "http://a.ee/1")
         assert (task.promised, task.promised_type) == (86_400.0, "text/csv")
         catalogue.take_in(source, findings("http://a.ee/1"), cursor=b"3", counts={}, now=at(1))
-        (claims,) = catalogue.claims_on(catalogue.document("http://a.ee/1").resource_id)
+        (claims,) = _claims_on(catalogue, "http://a.ee/1")
         assert claims.claims == Claims()
 
     def test_a_task_has_what_all_its_sources_order_and_promise(self, catalogue: Catalogue) -> None:
         sources = [add(catalogue, "http://a.ee/", name=name) for name in ("one", "two", "three")]
-        catalogue.set_policy(sources[0].id, policy="latency 1h", weight=0.25)
-        catalogue.set_policy(sources[1].id, policy="adaptive", weight=4.0)
+        catalogue.change_source(sources[0].id, SourceChange(policy="latency 1h", weight=0.25))
+        catalogue.change_source(sources[1].id, SourceChange(policy="adaptive", weight=4.0))
         promises = (
             Claims(frequency=60.0),
             Claims(media_type="text/csv"),
@@ -124,15 +129,30 @@ class SourcesContract:
     def test_what_a_page_redirects_to_belongs_to_the_pages_sources(self, catalogue: Catalogue) -> None:
         first, second = add(catalogue, "http://a.ee/", name="one"), add(catalogue, "http://a.ee/", name="two")
         record(catalogue, [redirected("http://a.ee/", to="http://b.ee/")], now=at(0))
-        claims = catalogue.claims_on(catalogue.document("http://b.ee/").resource_id)
+        claims = _claims_on(catalogue, "http://b.ee/")
         assert [one.source_id for one in claims] == [first.id, second.id]
+
+    def test_the_rules_say_whose_a_redirects_target_is(self, catalogue: Catalogue) -> None:
+        first = add(catalogue, "http://a.ee/", name="one")
+        catalogue.add_source(kind="url-list", name="two", location="/two", size=1, now=at(0))
+        asked: list[Depths] = []
+
+        class Nobodys(FrontierRules):
+            @staticmethod
+            def inherit_sources(redirects: Redirects, depths: Depths) -> Depths:
+                asked.append({row: dict(sources) for row, sources in depths.items()})
+                return {}
+
+        record(catalogue, [redirected("http://a.ee/", to="http://b.ee/")], rules=Nobodys(), now=at(0))
+        assert asked == [{catalogue.document("http://a.ee/").resource_id: {first.id: 0}}]
+        assert _claims_on(catalogue, "http://b.ee/") == []
 
     def test_cursor_share_and_counts_are_kept_and_counts_add_up(self, catalogue: Catalogue) -> None:
         source = catalogue.add_source(kind="url-list", name="a", location="/a", size=1, now=at(0))
         catalogue.take_in(source, [], cursor=b"10", counts={"lines": 10, "rejected:dns": 2}, now=at(0))
         more = {"lines": 10, "seconds:x": 0.5}
         catalogue.take_in(source, findings("http://a.ee/"), cursor=b"\0\xff20", share=0.5, counts=more, now=at(1))
-        catalogue.mark_source(source.id, SourceState.READING)
+        catalogue.change_source(source.id, SourceChange(state=SourceState.READING))
         kept = catalogue.source(source.id)
         assert (kept.cursor, kept.share, kept.state) == (b"\0\xff20", 0.5, SourceState.READING)
         assert dict(kept.counts) == {"lines": 20, "rejected:dns": 2, "seconds:x": 0.5}
@@ -148,7 +168,7 @@ class SourcesContract:
         assert _claim(catalogue, "one") == []
         assert [again.subject for again in _claim(catalogue, "one", retake=True)] == [source.id]
         catalogue.finish([claim])
-        catalogue.mark_source(source.id, SourceState.DONE)
+        catalogue.change_source(source.id, SourceChange(state=SourceState.DONE))
         assert catalogue.start_source(source.id, now=at(3)).state is SourceState.DONE
         assert _claim(catalogue, "one") == []
         again = catalogue.start_source(source.id, anew=True, now=at(4))
@@ -188,13 +208,12 @@ class SourcesContract:
         catalogue.suspend(source, url, claims, since=at(0), now=at(1))
         waiting = catalogue.source(source.id)
         assert (waiting.state, waiting.awaits) == (SourceState.READING, url)
-        assert (catalogue.wake_sources(), _claim(catalogue, "one")) == (0, [])
+        assert _claim(catalogue, "one") == []
         assert [task.url for task in lease_one(catalogue, 1).tasks] == [url]
-        assert [one.source_id for one in catalogue.claims_on(catalogue.document(url).resource_id)] == [source.id]
+        assert [one.source_id for one in _claims_on(catalogue, url)] == [source.id]
         record(catalogue, [fetched(url, "one", when=2)], now=at(2))
-        assert (catalogue.wake_sources(), catalogue.wake_sources()) == (1, 0)
-        assert catalogue.source(source.id).awaits == ""
         assert [claim.subject for claim in _claim(catalogue, "one")] == [source.id]
+        assert (catalogue.source(source.id).awaits, _claim(catalogue, "two")) == ("", [])
 
     def test_a_source_that_waits_for_what_is_known_has_it_visited_again(self, catalogue: Catalogue) -> None:
         url = "http://a.ee/"
@@ -204,7 +223,7 @@ class SourcesContract:
         catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(5), at_once=False, now=at(5))
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(6)) == []
         catalogue.suspend(source, url, [], since=at(5), now=at(7))
-        assert catalogue.wake_sources() == 0
+        assert _claim(catalogue, "one") == []
         assert [task.url for task in lease_one(catalogue, 7).tasks] == [url]
 
     def test_a_visit_that_was_under_way_is_enough(self, catalogue: Catalogue) -> None:
@@ -214,40 +233,43 @@ class SourcesContract:
         record(catalogue, [fetched(url, "one", 1, next_in=9_999)], now=at(3))
         catalogue.suspend(source, url, _claim(catalogue, "one"), since=at(0), now=at(2))
         assert catalogue.lease(worker="w", hosts=1, urls=1, ttl=1, now=at(4)) == []
-        assert catalogue.wake_sources() == 1
+        assert [claim.subject for claim in _claim(catalogue, "one")] == [source.id]
 
     def test_links_lead_one_step_further_and_never_back(self, catalogue: Catalogue) -> None:
         source = add(catalogue, "http://a.ee/")
-        catalogue.set_follow(source.id, "same host, depth 2")
+        catalogue.change_source(source.id, SourceChange(follow="same host, depth 2"))
         home = catalogue.document("http://a.ee/").resource_id
-        linked = findings("http://a.ee/b", "http://a.ee/")
-        assert catalogue.follow_links({home: linked}, source_id=source.id, now=at(1)) == 1
-        assert catalogue.follow_links({home: linked}, source_id=source.id, now=at(2)) == 0
+        linked = [FollowedLink(one, home, 1) for one in findings("http://a.ee/b", "http://a.ee/")]
+        further = FollowedLink(Finding("http://a.ee/b"), home, 5)  # the first of several to one URL holds
+        assert catalogue.follow_links([*linked, further], source_id=source.id, now=at(1)) == 1
+        assert catalogue.follow_links([further], source_id=source.id, now=at(2)) == 0
         page = catalogue.document("http://a.ee/b").resource_id
-        catalogue.follow_links({page: findings("http://a.ee/c")}, source_id=source.id, now=at(3))
+        catalogue.follow_links([FollowedLink(Finding("http://a.ee/c"), page, 2)], source_id=source.id, now=at(3))
         far = catalogue.document("http://a.ee/c").resource_id
-        rules = catalogue.followed([home, page, far])
-        assert rules == {row: [(source.id, "same host, depth 2", depth)] for depth, row in enumerate((home, page, far))}
+        claims = catalogue.claims_on([home, page, far, far + 99])
+        assert {row: [(one.source_id, one.follow, one.depth) for one in some] for row, some in claims.items()} == {
+            row: [(source.id, "same host, depth 2", depth)] for depth, row in enumerate((home, page, far))
+        }
         assert _listed(catalogue, DocumentFilter(source_id=source.id)) == [
             "http://a.ee/", "http://a.ee/b", "http://a.ee/c",
         ]  # fmt: skip
         assert len(lease_one(catalogue, 3).tasks) == 3
         assert catalogue.source(source.id).counts["followed"] == 2
-        catalogue.set_follow(source.id, "")
-        assert catalogue.followed([home]) == {}
+        catalogue.change_source(source.id, SourceChange(follow=""))
+        assert [one.follow for one in catalogue.claims_on([home])[home]] == [""]
         with pytest.raises(NotFound):
-            catalogue.set_follow(source.id + 99, "")
+            catalogue.change_source(source.id + 99, SourceChange(follow=""))
 
     def test_a_sources_policy_comes_with_its_tasks(self, catalogue: Catalogue) -> None:
         source = add(catalogue, "http://a.ee/")
         assert (source.policy, source.weight) == ("", 1.0)
-        catalogue.set_policy(source.id, policy="latency 15m", weight=2.5)
+        catalogue.change_source(source.id, SourceChange(policy="latency 15m", weight=2.5))
         kept = catalogue.source(source.id)
         assert (kept.policy, kept.weight, catalogue.sources()) == ("latency 15m", 2.5, [kept])
         (task,) = lease_one(catalogue).tasks
         assert (task.policies, task.weight) == (("latency 15m",), 2.5)
         with pytest.raises(NotFound):
-            catalogue.set_policy(source.id + 99, policy="", weight=1.0)
+            catalogue.change_source(source.id + 99, SourceChange(policy="", weight=1.0))
 
     def test_what_a_log_says_wrong_is_a_problem(self, catalogue: Catalogue) -> None:
         source = catalogue.add_source(kind="crawl-log", name="a", location="/a", size=1, now=at(0))
@@ -257,8 +279,8 @@ class SourcesContract:
         )  # fmt: skip
         catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(0))
         catalogue.take_in(source, [], cursor=b"3", counts={}, problems=[bad], now=at(5))
-        (problem,), total = catalogue.problems(stage=Stage.SOURCES, page=Page())
-        assert (problem.count, problem.subject, problem.message, total) == (2, "a:3", "no  URL ? here", 1)
+        (problem,), (counted,) = catalogue.problems(stage=Stage.SOURCES, page=Page())
+        assert (problem.count, problem.subject, problem.message, counted.problems) == (2, "a:3", "no  URL ? here", 1)
 
     def test_a_url_that_is_taken_in_is_due_at_once(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/", when=5)

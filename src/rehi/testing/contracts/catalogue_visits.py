@@ -80,8 +80,8 @@ class VisitsContract:
         )  # fmt: skip
         catalogue.note([torn])
         catalogue.note([replace(torn, first_at=at(5), last_at=at(5))])
-        (problem,), total = catalogue.problems(stage=Stage.ARCHIVE, page=Page())
-        assert (total, problem.count, problem.first_at, problem.last_at) == (1, 2, at(1), at(5))
+        (problem,), (counted,) = catalogue.problems(stage=Stage.ARCHIVE, page=Page())
+        assert (counted.problems, problem.count, problem.first_at, problem.last_at) == (1, 2, at(1), at(5))
 
     def test_a_new_body_makes_a_version(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A)

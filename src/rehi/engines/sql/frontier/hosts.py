@@ -48,13 +48,12 @@ def _ready_after(moment: str) -> str:
 _RELEASE = BulkUpdate(
     host,
     {
-        "id": "bigint", "token": "text", "ready": "bigint", "delay": "float8", "failed": "bigint", "why": "text",
+        "id": "bigint", "token": "text", "ready": "bigint", "delay": "float8", "failures": "bigint", "why": "text",
         "strain": "float8", "address": "text", "pace_group": "text", "history": "bytea",
     },
     {
         "token": "NULL", "worker": "NULL", "lease_until": "0", "delay": "new.delay", "not_before": "new.ready",
-        "failures": "CASE WHEN new.failed = 1 THEN host.failures + 1 ELSE 0 END",
-        "why": "new.why", "strain": "new.strain", "pace_group": "new.pace_group",
+        "failures": "new.failures", "why": "new.why", "strain": "new.strain", "pace_group": "new.pace_group",
         "address": "CASE WHEN new.address = '' THEN host.address ELSE new.address END",
         "history": "COALESCE(new.history, host.history)",
         "ready_at": _ready_after("new.ready"),
@@ -140,7 +139,7 @@ def _release_row(release: HostRelease) -> tuple[Any, ...]:
         release.token,
         to_micros(release.ready_at),
         float(release.delay),
-        int(release.failed),
+        release.failures,
         storable(release.why),
         float(release.strain),
         storable(release.address),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, String, bindparam, select, text, update
@@ -66,16 +66,11 @@ def renew_groups(connection: Connection, groups: Mapping[str, str], *, until: in
 def leave_groups(
     connection: Connection, released: Sequence[HostRelease], groups: Mapping[int, str], *, now: datetime
 ) -> None:
-    """Free the groups that hosts held, by host id, and enter those to which they belong from now on.
-
-    A group waits as its last host asks; but a host that failed waits for itself, and the others only for the pause.
-    """
+    """Free the groups that hosts held, by host id, and enter those to which they belong from now on."""
     left: dict[str, tuple[Any, ...]] = {}
     ahead: dict[str, int] = {}
     for release in released:
-        ready = to_micros(release.ready_at)
-        if release.failed:
-            ready = min(ready, to_micros(now + timedelta(seconds=release.delay)))
+        ready = to_micros(release.group_ready_at(now))
         if old := groups[release.host_id]:
             left[old] = (old, release.token, ready)
         if name := storable(release.pace_group):

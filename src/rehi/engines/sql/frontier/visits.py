@@ -37,7 +37,7 @@ from rehi.engines.sql.ledger.bodies import (
 from rehi.engines.sql.ledger.holdings import count_versions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.port import put_work
-from rehi.engines.sql.sources.findings import inherit_sources, join_source, source_ids_of
+from rehi.engines.sql.sources.findings import depths_of, enter_depths, join_source, source_ids_of
 from rehi.engines.sql.statements.driver import BulkUpdate, Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, to_due, to_micros
 from rehi.engines.sql.tables import file, version, visit
@@ -217,8 +217,7 @@ def _write(connection: Connection, database: Database, batch: _Batch, released: 
         revived |= revive_blobs(connection, {digest: ref for digest, ref in again.items() if digest is not None}, files)
     hosts = {row.id: row.host_id for row, _ in changes}
     count_versions(connection, versions, blobs, hosts, batch.additions, revived=revived)
-    described = [row.id for row, change in changes if change.versions or change.absence_ends_or_begins]
-    put_work(connection, "resource", described)
+    put_work(connection, "resource", [row.id for row, change in changes if change.tells_graph])
     looped = _settle(connection, database, batch, released)
     ended = [(Stage.FETCH, row.url) for row, change in changes if change.problems_end and row.id not in looped]
     clear_problems(connection, ended)
@@ -255,7 +254,8 @@ def _settle(
     if not seen:
         return frozenset()
     edges = {row.id: targets.ids[change.redirect_to] if change.redirect_to else None for row, change in seen}
-    inherit_sources(connection, edges, due, batch.additions, new=targets.new)
+    depths = rules.inherit_sources(edges, depths_of(connection, edges))
+    enter_depths(connection, depths, due, batch.additions, new=targets.new)
     return change_redirects(
         connection,
         database,

@@ -6,24 +6,38 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import orjson
 from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.hosts import find_host, list_hosts
 from rehi.engines.sql.index.tally import HOUSE, count_due, counts_of, those_under
-from rehi.engines.sql.knowledge.descriptions import to_entity, to_key
-from rehi.engines.sql.knowledge.entities import LEMMA
+from rehi.engines.sql.knowledge.descriptions import to_key
 from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
 from rehi.engines.sql.outbox.port import count_work
 from rehi.engines.sql.sources.findings import has_source
 from rehi.engines.sql.statements.values import folded, from_micros, key_of, storable
-from rehi.engines.sql.tables import document, entity, form, host, mention, problem, reading, resource, source, term
+from rehi.engines.sql.tables import (
+    document,
+    entity,
+    form,
+    host,
+    mention,
+    part,
+    problem,
+    reading,
+    resource,
+    source,
+    table_shape,
+    term,
+)
 from rehi.errors import NotFound
-from rehi.model.entity import Entity, EntityKey
+from rehi.model.codec import to_table
+from rehi.model.document import Part
 from rehi.model.holdings import Holdings
 from rehi.model.host import HostFacts, HostRow
-from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
+from rehi.model.listing import Contents, DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
 
 _TARGET = resource.alias("target")
@@ -113,7 +127,7 @@ class SqlIndex:
             query = query.where(has_source([where.source_id]))
         if where.entity is not None:
             who = (
-                select(entity.c.id)
+                select(func.coalesce(entity.c.merged_into, entity.c.id))
                 .where(entity.c.key == key_of(where.entity.kind, where.entity.slug))
                 .scalar_subquery()
             )
@@ -134,19 +148,29 @@ class SqlIndex:
             raise NotFound(f"there is no document {which}" if by_id else f"{which} is not known here")
         return _to_row(row)
 
-    def names_on(self, resource_id: int) -> Sequence[NameOnPage]:
-        """Return the entities of a document, the most mentioned first."""
-        query = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times"))
-        query = query.join(mention, mention.c.entity_id == entity.c.id)
-        query = query.join(document, document.c.reading_id == mention.c.reading_id)
-        query = query.where(document.c.resource_id == resource_id)
-        query = query.order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind)
-        rows = self.database.read(lambda connection: connection.execute(query).all())
-        return [NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in rows]
+    def contents(self, resource_id: int) -> Contents:
+        """Return the entities, parts and tables of the document that a resource shows; none if it shows none."""
+        shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
+        names = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times"))
+        names = names.join(mention, mention.c.entity_id == entity.c.id).where(mention.c.reading_id == shown)
+        names = names.order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind)
+        parts = select(part).where(part.c.reading_id == shown).order_by(part.c.number)
+        tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
+        with self.database.reading() as connection:
+            return Contents(
+                names=tuple(
+                    NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in connection.execute(names)
+                ),
+                parts=tuple(
+                    Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
+                    for row in connection.execute(parts)
+                ),
+                tables=tuple(to_table(orjson.loads(data)) for data in connection.execute(tables).scalars()),
+            )
 
     def find_entities(self, name: str, page: Page, *, kind: str = "") -> Sequence[EntityRow]:
         """Return entities of a kind, or of all, of which a name or lemma begins so, in any case, the most mentioned first."""
-        query = select(entity).where(entity.c.documents > 0)
+        query = select(entity).where(entity.c.documents > 0, entity.c.merged_into.is_(None))
         if kind:
             query = query.where(entity.c.kind == storable(kind))
         if prefix := folded(name):
@@ -155,17 +179,7 @@ class SqlIndex:
         query = query.order_by(entity.c.documents.desc(), entity.c.slug, entity.c.kind)
         query = query.limit(page.limit).offset(page.offset)
         rows = self.database.read(lambda connection: connection.execute(query).all())
-        return [EntityRow(key=to_key(row), name=row.name, documents=row.documents) for row in rows]
-
-    def entity(self, key: EntityKey) -> Entity:
-        """Return an entity; NotFound if no document mentions it."""
-        query = select(entity).where(entity.c.key == key_of(key.kind, key.slug), entity.c.documents > 0)
-        lemmas = select(form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
-        with self.database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-            if row is None:
-                raise NotFound(f"no document mentions {key}")
-            return to_entity(row, connection.execute(lemmas.where(form.c.entity_id == row.id)).scalars())
+        return [EntityRow(id=row.id, key=to_key(row), name=row.name, documents=row.documents) for row in rows]
 
     def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
         """Return hosts with this in their names, those in trouble first, and how many there are in all."""
@@ -178,13 +192,13 @@ class SqlIndex:
             raise NotFound(f"there is no host {name}")
         return facts
 
-    def problems(self, *, stage: Stage | None, code: str = "", page: Page) -> tuple[Sequence[Problem], int]:
-        """Return problems of a room, a code or all, the newest first, and how many there are in all."""
-        return self.database.read(lambda connection: list_problems(connection, stage=stage, code=code, page=page))
-
-    def problem_classes(self, *, stage: Stage | None) -> Sequence[ProblemClass]:
-        """Return how many problems there are of each code in each room, the most frequent first."""
-        return self.database.read(lambda connection: count_problems(connection, stage=stage))
+    def problems(
+        self, *, stage: Stage | None, code: str = "", page: Page
+    ) -> tuple[Sequence[Problem], Sequence[ProblemClass]]:
+        """Return problems of a room, a code or all, the newest first, and how many the room has, or all, of each code."""
+        with self.database.reading() as connection:
+            problems = list_problems(connection, stage=stage, code=code, page=page)
+            return problems, count_problems(connection, stage=stage)
 
 
 def _showing(condition: ColumnElement[bool], reading_id: ColumnElement[int]) -> Select[Any]:

@@ -51,7 +51,7 @@ class SqlDescriptions:
         ]
 
     def describe_entities(self, ids: Iterable[int]) -> Sequence[Entity]:
-        """Return entities as all documents together describe them; those that none mentions have no documents."""
+        """Return entities as all documents together describe them; no document mentions one that was merged into another."""
         wanted = sorted(set(ids))
         query = select(entity).order_by(entity.c.id)
         forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
@@ -77,7 +77,7 @@ def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
         given=row.given,
         family=row.family,
         lemmas=tuple(sorted(lemmas)),
-        documents=row.documents,
+        documents=row.documents if row.merged_into is None else 0,
     )
 
 

@@ -39,7 +39,7 @@ _ADD_DOCUMENTS = {
     for table in (entity, form)
 }
 _MENTIONS = SelectMany("SELECT reading_id, entity_id, forms FROM mention", "reading_id", "bigint")
-_ENTITY_IDS = SelectMany("SELECT id, key FROM entity", "key", "bytea")
+_ENTITY_IDS = SelectMany("SELECT coalesce(merged_into, id) AS id, key FROM entity", "key", "bytea")
 _LOCKED = SelectMany("SELECT id, kind, documents FROM entity", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 _FORM_IDS = SelectMany("SELECT id, key FROM form", "key", "bytea")
 _FORMS = SelectMany("SELECT id, entity_id, documents FROM form", "id", "bigint")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from rehi.engines.sql.database import Database, transaction
@@ -20,10 +19,8 @@ from rehi.engines.sql.outbox.port import delete_work, owners_of, put_owned_work
 from rehi.engines.sql.sources.findings import source_ids_of
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import key_of, lots
-from rehi.engines.sql.tables import document, file, part, reading, resource, table_shape, version
+from rehi.engines.sql.tables import document, file, reading, resource, version
 from rehi.errors import NotFound
-from rehi.model.codec import to_table
-from rehi.model.document import Part, TableShape
 from rehi.model.entity import Candidate, EntityKey
 from rehi.model.generation import GraphMark
 from rehi.model.version import Digest, RecordRef
@@ -90,20 +87,17 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
             raise NotFound(f"document {resource_id} has not been read")
         return ShownReading(to_facts(row), _to_task(Claim("read", row.version_id, ()), tasks[0]))
 
-    def reading(self, reading_id: int) -> ReadingFacts:
-        """Return a reading, whether a document shows it or not; NotFound if there is none."""
-        query = select(*READING_COLUMNS).outerjoin(file, file.c.id == reading.c.file_id)
-        query = query.where(reading.c.id == reading_id)
-        row = self.database.read(lambda connection: connection.execute(query).one_or_none())
-        if row is None:
-            raise NotFound(f"there is no reading {reading_id}")
-        return to_facts(row)
-
-    def readings(self, *, sample: int | None = None) -> Iterator[ReadingFacts]:
-        """Return all readings whose records must be there when this is called, or some by lot, read as asked for."""
+    def readings(self, *, ids: Iterable[int] | None = None, sample: int | None = None) -> Iterator[ReadingFacts]:
+        """Return the readings whose records must be there when this is called, shown or not: all, these, or some by lot."""
+        query = select(*READING_COLUMNS).join(file, file.c.id == reading.c.file_id).order_by(reading.c.id)
+        if ids is not None:
+            wanted = sorted(set(ids))
+            these = self.database.read(
+                lambda c: select_in_chunks(c, wanted, lambda part: query.where(reading.c.id.in_(part)))
+            )
+            return map(to_facts, these)
         newest = select(func.max(reading.c.id))
         last = self.database.read(lambda connection: connection.execute(newest).scalar()) or 0
-        query = select(*READING_COLUMNS).join(file, file.c.id == reading.c.file_id).order_by(reading.c.id)
         if sample is None:
             return self._paged_readings(query.where(reading.c.id <= last).limit(_PAGE))
         with self.database.reading() as connection:
@@ -140,20 +134,6 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
         ids, fresh = enter_readings(connection, {new.key: new}, worker, now)
         enter_mentions(connection, {ids[key]: new.identities for key in fresh})
         return ids[new.key]
-
-    def parts_of(self, resource_id: int) -> tuple[Sequence[Part], Sequence[TableShape]]:
-        """Return the parts and the tables of the document that a resource shows."""
-        shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
-        parts = select(part).where(part.c.reading_id == shown).order_by(part.c.number)
-        tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
-        with self.database.reading() as connection:
-            return (
-                [
-                    Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
-                    for row in connection.execute(parts)
-                ],
-                [to_table(orjson.loads(data)) for data in connection.execute(tables).scalars()],
-            )
 
     @transaction
     def record_descriptions(

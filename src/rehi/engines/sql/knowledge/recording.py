@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -17,10 +16,10 @@ from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.port import delete_work, put_owned_work, put_work
 from rehi.engines.sql.sources.findings import FOLLOW, source_ids_of, those_followed
 from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, SelectMany, Upsert, newest
+from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import document, outbox, resource
-from rehi.model.entity import Form
-from rehi.model.problem import Stage
-from rehi.model.work import NewReading, ReadResult
+from rehi.model.work import NewReading, ReadResult, ReadVersion
+from rehi.ports import ReadRules
 
 _SHOW = Upsert(
     document,
@@ -52,16 +51,6 @@ _SHOWN = SelectMany("SELECT document.resource_id, document.reading_id FROM docum
 _FACTS = SelectMany("SELECT id, media_type, language, names, recipe FROM reading", "id", "bigint")
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """The version and the reading that a resource's document shows from now on."""
-
-    number: int  # of the version
-    version_id: int
-    reading_id: int | None  # None if it can't be read
-    result: ReadResult
-
-
 class SqlRecording:
     """The methods of the port Knowledge that record what came of read tasks."""
 
@@ -73,7 +62,7 @@ class SqlRecording:
         connection: Connection,
         results: Sequence[ReadResult],
         *,
-        choose_name: Callable[[Iterable[Form]], Form],
+        rules: ReadRules,
         worker: str,
         now: datetime,
     ) -> None:
@@ -89,7 +78,7 @@ class SqlRecording:
         done = [one for one in still_open if not one.retry]
         if done:
             additions = Additions()
-            _store(connection, done, choose_name, worker, now, additions)
+            _store(connection, done, rules, worker, now, additions)
             delete_work(connection, [row for one in done for row in one.task.claim.ids])
             additions.write(connection, self.database)
 
@@ -97,7 +86,7 @@ class SqlRecording:
 def _store(
     connection: Connection,
     done: Sequence[ReadResult],
-    choose_name: Callable[[Iterable[Form]], Form],
+    rules: ReadRules,
     worker: str,
     now: datetime,
     additions: Additions,
@@ -110,41 +99,42 @@ def _store(
     for one in done:
         spent = {f"seconds:{stage}": seconds for stage, seconds in one.seconds}
         additions.add_all(sources.get(one.task.resource_id, ()), spent)
-    shown = _choose_shown(
-        connection, done, {one.reading.key: ids[one.reading.key] for one in done if isinstance(one.reading, NewReading)}
-    )
+    shown = _ask_shown(connection, done, rules)
     if not shown:
         return
-    _READ.run(connection, [(row, one.number) for row, one in sorted(shown.items())])
-    before = {row.resource_id: row.reading_id for row in _SHOWN.run(connection, sorted(shown))}
-    after = {row: one.reading_id for row, one in shown.items()}
-    _SHOW.run(
-        connection,
-        [(row, one.version_id, one.reading_id) for row, one in sorted(shown.items()) if one.reading_id is not None],
-    )
-    _HIDE.run(connection, sorted(row for row, one in shown.items() if one.reading_id is None))
+    _READ.run(connection, [(row, version.number) for row, version in shown.items()])
+    before = {row.resource_id: row.reading_id for row in _SHOWN.run(connection, list(shown))}
+    after = {
+        row: ids[read.key] if isinstance(read := version.result.reading, NewReading) else read
+        for row, version in shown.items()
+    }
+    versions = {row: version.result.task.version_id for row, version in shown.items()}
+    _SHOW.run(connection, [(row, versions[row], read) for row, read in after.items() if read is not None])
+    _HIDE.run(connection, [row for row, read in after.items() if read is None])
     _count_documents(connection, before, after, sources, additions)
-    put_work(connection, "entity", count_mentions(connection, before, after, choose_name, additions))
+    put_work(connection, "entity", count_mentions(connection, before, after, rules.choose_name, additions))
     put_work(connection, "resource", shown)
     put_owned_work(connection, FOLLOW, those_followed(connection, shown))
-    _store_problems(connection, shown, resources)
-    for row, now_shown in shown.items():
-        if now_shown.result.code:
-            additions.add_all(sources.get(row, ()), {now_shown.result.code: 1})
+    clear_problems(
+        connection, [(stage, resources[row].url) for row, version in shown.items() for stage in version.result.solved]
+    )
+    if noted := [version.result.problem for version in shown.values() if version.result.problem is not None]:
+        keep_problems(connection, noted)
+    for row, version in shown.items():
+        if code := version.result.code:
+            additions.add_all(sources.get(row, ()), {code: 1})
 
 
-def _choose_shown(connection: Connection, done: Sequence[ReadResult], ids: Mapping[Any, int]) -> dict[int, _Shown]:
-    """Return what each resource shows now: the newest of the versions that were read, by time and not by number."""
+def _ask_shown(connection: Connection, done: Sequence[ReadResult], rules: ReadRules) -> dict[int, ReadVersion]:
+    """Return the versions that resources show from now on, in the order of the resources' ids."""
     versions = {row.id: row for row in _VERSIONS.run(connection, sorted({one.task.version_id for one in done}))}
-    read_at = {row.id: row.taken_at for row in _READ_AT.run(connection, sorted({one.task.resource_id for one in done}))}
-    shown: dict[int, _Shown] = {}
-    read = [(one, versions[one.task.version_id]) for one in done]
-    for one, version in sorted(read, key=lambda pair: (pair[1].taken_at, pair[1].number)):
-        task = one.task
-        if version.taken_at >= read_at.get(task.resource_id, version.taken_at):
-            reading_id = ids[one.reading.key] if isinstance(one.reading, NewReading) else one.reading
-            shown[task.resource_id] = _Shown(version.number, task.version_id, reading_id, one)
-    return shown
+    read: defaultdict[int, list[ReadVersion]] = defaultdict(list)
+    for one in done:
+        version = versions[one.task.version_id]
+        read[one.task.resource_id].append(ReadVersion(version.number, from_micros(version.taken_at), one))
+    before = {row.id: from_micros(row.taken_at) for row in _READ_AT.run(connection, sorted(read))}
+    chosen = ((row, rules.choose_shown(some, before.get(row))) for row, some in sorted(read.items()))
+    return {row: shown for row, shown in chosen if shown is not None}
 
 
 def _count_documents(
@@ -166,16 +156,3 @@ def _count_documents(
             additions.add_to_house("mentions", sign * read.names)
             for name in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
                 additions.add_to_house(name, sign)
-
-
-def _store_problems(connection: Connection, shown: Mapping[int, _Shown], resources: Mapping[int, Any]) -> None:
-    noted = {row: one.result.problem for row, one in shown.items() if one.result.problem is not None}
-    solved = [
-        (stage, resources[row].url)
-        for row in shown
-        for stage in (Stage.EXTRACT, Stage.ENRICH)
-        if row not in noted or noted[row].stage is not stage
-    ]
-    clear_problems(connection, solved)
-    if noted:
-        keep_problems(connection, list(noted.values()))

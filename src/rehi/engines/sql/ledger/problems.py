@@ -65,10 +65,8 @@ def _conditions(keys: Iterable[ProblemKey]) -> Iterator[ColumnElement[bool]]:
             yield problem.c.key.in_(part) & (problem.c.code == code)
 
 
-def list_problems(
-    connection: Connection, *, stage: Stage | None, code: str, page: Page
-) -> tuple[Sequence[Problem], int]:
-    """Return a page of problems, the newest first, and how many there are in all.
+def list_problems(connection: Connection, *, stage: Stage | None, code: str, page: Page) -> list[Problem]:
+    """Return a page of problems, the newest first.
 
     Which rows they are is read from an index, so that none is looked at for the sake of those after it.
     """
@@ -80,8 +78,7 @@ def list_problems(
     newest_first = (problem.c.last_at.desc(), problem.c.id.desc())
     chosen = select(problem.c.id).where(*conditions).order_by(*newest_first).limit(page.limit).offset(page.offset)
     rows = select(problem).where(problem.c.id.in_(chosen.scalar_subquery())).order_by(*newest_first)
-    total = select(func.count()).select_from(problem).where(*conditions)
-    return [to_problem(row) for row in connection.execute(rows)], connection.execute(total).scalar_one()
+    return [to_problem(row) for row in connection.execute(rows)]
 
 
 def count_problems(connection: Connection, *, stage: Stage | None) -> list[ProblemClass]:

@@ -7,18 +7,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, bindparam, func, or_, select, text
+from sqlalchemy import BigInteger, Connection, bindparam, func, or_, select, text, update
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Guarded
 from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, Upsert, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import storable, to_micros
-from rehi.engines.sql.tables import blob, file, outbox, version
+from rehi.engines.sql.tables import blob, file, outbox, resource, source, version
 from rehi.errors import EngineError
 from rehi.model.work import Claim
 
 _INSERT = Upsert(outbox, ("kind", "subject", "owner"))
 _DELETE = BulkDelete(outbox.c.id)
+DISCOVER = "discover"  # its subjects are sources, of which some wait until a URL was visited
 READ = "read"  # its subjects are versions, whose bytes may lie in one worker's folder
 DISCOVER = "discover"  # its subjects are sources, whose files may lie on one worker's machine
 _CLAIM = BulkUpdate(
@@ -42,6 +43,15 @@ _IN_FILES = (
 )
 _WAITING = select(outbox.c.id, outbox.c.subject, outbox.c.attempts, outbox.c.claimed_until, outbox.c.worker).where(
     outbox.c.kind == bindparam("kind"), _OF_THESE
+)
+_ANY_AWAITS = text("SELECT 1 FROM source WHERE awaits IS NOT NULL LIMIT 1")
+_AWAKE = (
+    select(source.c.id, source.c.worker, file.c.owner)
+    .join(resource, resource.c.id == source.c.awaits)
+    .outerjoin(blob, blob.c.id == resource.c.blob_id)
+    .outerjoin(file, file.c.id == blob.c.file_id)
+    .where(resource.c.visited_at >= source.c.asked_at)
+    .order_by(source.c.id)
 )
 RELEASE_CLAIMS = text(
     "UPDATE outbox SET worker = NULL, claimed_until = 0 WHERE worker = :worker AND id NOT IN :claims"
@@ -86,6 +96,8 @@ class SqlOutbox:
         retake: bool = False,
     ) -> Sequence[Claim]:
         """Return work that nobody else gets until ``ttl``, the oldest first; each subject once, with all its rows."""
+        if DISCOVER in kinds:
+            self._wake_sources()
         at, until = to_micros(now), to_micros(now + timedelta(seconds=ttl))
         # One query for each kind and owner: asked for all at once, a database would sort everything that waits.
         queries = [
@@ -114,6 +126,20 @@ class SqlOutbox:
                 return []  # without waiting for those who write
         # A power cut takes back at most what was claimed, and what was claimed can be claimed again.
         return self.database.write(work, lasting=False)
+
+    def _wake_sources(self) -> None:
+        """Put sources there whose awaited URL has been visited."""
+
+        def work(connection: Connection) -> None:
+            awake = connection.execute(_AWAKE.with_for_update(of=source, skip_locked=True)).all()
+            ids = [row.id for row in awake]
+            connection.execute(update(source).where(source.c.id.in_(ids)).values(awaits=None))
+            put_owned_work(connection, DISCOVER, [(row.id, row.worker or row.owner or "") for row in awake])
+
+        with self.database.reading() as connection:
+            if connection.execute(_ANY_AWAITS).first() is None or connection.execute(_AWAKE.limit(1)).first() is None:
+                return
+        self.database.write(work)
 
     def renew_claims(self, claims: Sequence[Claim], *, worker: str, ttl: float, now: datetime) -> Sequence[Claim]:
         """Keep claims for longer, and return those that are this worker's still."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.index.tally import Additions
@@ -16,9 +16,8 @@ from rehi.engines.sql.ledger.holdings import count_bodies
 from rehi.engines.sql.sources.findings import has_source, resources_of
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
-from rehi.engines.sql.tables import blob, outbox, problem, resource, source, version
+from rehi.engines.sql.tables import blob, outbox, problem, resource, version
 from rehi.engines.sql.tables import file as files
-from rehi.errors import NotFound
 from rehi.model.problem import Stage
 from rehi.model.retention import HeldVersion, PrunedBody, PrunedVersion, SharedBody, VersionHistory
 from rehi.model.version import Digest, RecordRef
@@ -48,12 +47,6 @@ class SqlRetention:
     """Implements the port Retention on SQL."""
 
     database: Database
-
-    def set_keep(self, source_id: int, keep: str) -> None:
-        """Store a source's rule for which versions are kept, empty for all; NotFound if there is no such source."""
-        change = update(source).where(source.c.id == source_id).values(keep=storable(keep))
-        if not self.database.write(lambda connection: connection.execute(change).rowcount):
-            raise NotFound(f"there is no source {source_id}")
 
     def histories(
         self,

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Select, func, select, text
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, fetch_all, select_in_chunks
 from rehi.engines.sql.tables import document, finding, reading, resource, visit
+from rehi.model.resource import Depths
 
 FOLLOW = "follow"  # the kind of work whose subjects are resources that were read, and whose links may be followed
 _ANY_RULE = "SELECT id FROM source WHERE follow <> ''"
@@ -33,9 +34,7 @@ _NAMED_AGAIN = BulkUpdate(
     finding, {"source": "bigint", "resource": "bigint", "moment": "bigint"}, {"last_at": "new.moment"},
     where="finding.source_id = new.source AND finding.resource_id = new.resource",
 )  # fmt: skip
-_DEPTHS = SelectMany(
-    "SELECT resource_id, source_id, depth FROM finding", "resource_id", "bigint", order="resource_id, source_id"
-)
+_DEPTHS = SelectMany("SELECT resource_id, source_id, depth FROM finding", "resource_id", "bigint")
 _PAIRS = SelectMany("SELECT resource_id, source_id FROM finding", "resource_id", "bigint")
 _LOCK = SelectMany("SELECT id FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 # What resources have come to so far.
@@ -91,16 +90,18 @@ def enter_findings(connection: Connection, rows: Sequence[tuple[Any, ...]], addi
     count_past(connection, new, additions)
 
 
-def inherit_sources(
-    connection: Connection, targets: Mapping[int, int | None], at: int, additions: Additions, *, new: frozenset[int]
-) -> None:
-    """Enter redirect targets as findings of the sources of what redirects there; ``new`` targets have no visits yet."""
-    rows = {
-        (row.source_id, target): (row.source_id, target, at, at, row.depth, None, "")
-        for row in reversed(_DEPTHS.run(connection, sorted(targets)))
-        if (target := targets[row.resource_id]) is not None
-    }
-    entered = _ENTER.run(connection, [rows[pair] for pair in sorted(rows)])
+def depths_of(connection: Connection, resource_ids: Iterable[int]) -> Depths:
+    """Return how far resources lie from where each of their sources began; those without a source are left out."""
+    depths: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for resource_id, source_id, depth in _DEPTHS.run(connection, sorted(resource_ids)):
+        depths[resource_id][source_id] = depth
+    return depths
+
+
+def enter_depths(connection: Connection, depths: Depths, at: int, additions: Additions, *, new: frozenset[int]) -> None:
+    """Enter resources as their sources', unless they are so already; those that are ``new`` have no past."""
+    rows = sorted((source, row, depth) for row, sources in depths.items() for source, depth in sources.items())
+    entered = _ENTER.run(connection, [(source, row, at, at, depth, None, "") for source, row, depth in rows])
     count_past(connection, [tuple(pair) for pair in entered if pair.resource_id not in new], additions)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Update, select, text, update
+from sqlalchemy import ColumnElement, Connection, Update, select, update
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.dialects.dialect import NewUrls
@@ -20,25 +21,21 @@ from rehi.engines.sql.outbox.port import DISCOVER, delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import count_past, enter_findings, follow_all, join_source
 from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
 from rehi.engines.sql.statements.values import HEAD, from_micros, key_of, storable, tail_of, to_micros
-from rehi.engines.sql.tables import blob, file, finding, resource
+from rehi.engines.sql.tables import finding, resource
 from rehi.engines.sql.tables import source as table
 from rehi.errors import NotFound
 from rehi.model.claims import NO_CLAIMS, SourceClaims, read_claims, write_claims
 from rehi.model.problem import Problem
-from rehi.model.source import Finding, Source, SourceState
+from rehi.model.source import Finding, FollowedLink, Source, SourceChange, SourceState
 from rehi.model.work import Claim
 
 _ENTER = Upsert(table, ("key", "kind", "name", "location", "size", "worker", "added_at", "state"), unique=("key",))
 _SOURCES = select(table, resource.c.url.label("awaited")).outerjoin(resource, resource.c.id == table.c.awaits)
-_READY = (
-    select(table.c.id, table.c.worker, file.c.owner)
-    .join(resource, resource.c.id == table.c.awaits)
-    .outerjoin(blob, blob.c.id == resource.c.blob_id)
-    .outerjoin(file, file.c.id == blob.c.file_id)
-    .where(resource.c.visited_at >= table.c.asked_at)
-    .order_by(table.c.id)
+_CLAIMS = (
+    select(finding, table.c.name, table.c.follow)
+    .join(table, table.c.id == finding.c.source_id)
+    .order_by(finding.c.resource_id, finding.c.first_at, finding.c.source_id)
 )
-_WAITING = text("SELECT 1 FROM source WHERE awaits IS NOT NULL LIMIT 1")
 
 
 class SqlSources:
@@ -147,26 +144,27 @@ class SqlSources:
             wake_together(connection, hosts.values(), at)
         return new
 
-    def follow_links(self, origins: Mapping[int, Sequence[Finding]], *, source_id: int, now: datetime) -> int:
-        """Store what documents link to as findings of their source, one step further than they are."""
+    def follow_links(self, links: Sequence[FollowedLink], *, source_id: int, now: datetime) -> int:
+        """Store what documents link to as findings of their source; the first of several to one URL holds."""
         at = to_micros(now)
-        links = {one.url: (row, one) for row, linked in sorted(origins.items()) for one in reversed(linked)}
+        by_url = {link.finding.url: link for link in reversed(links)}
 
         def work(connection: Connection) -> int:
             additions = Additions()
-            wanted = [Wanted(url, source_id, at) for url in sorted(links)]
+            wanted = [Wanted(url, source_id, at) for url in sorted(by_url)]
             resources = ensure_resources(connection, self.database, wanted, additions)
             wake_together(connection, resources.woken, at)
-            query = select(finding.c.resource_id, finding.c.depth).where(finding.c.source_id == source_id)
-            depths = {
-                row.resource_id: row.depth
-                for row in select_in_chunks(
-                    connection, sorted(origins), lambda part: query.where(finding.c.resource_id.in_(part))
-                )
-            }
             rows = [
-                (source_id, resources.ids[url], at, at, depths.get(row, 0) + 1, row, storable(write_claims(one.claims)))
-                for url, (row, one) in links.items()
+                (
+                    source_id,
+                    resources.ids[url],
+                    at,
+                    at,
+                    link.depth,
+                    link.origin_id,
+                    storable(write_claims(link.finding.claims)),
+                )
+                for url, link in by_url.items()
             ]
             enter_findings(connection, sorted(rows, key=lambda row: row[1]), additions)
             additions.add(source_id, "followed", resources.entered)
@@ -175,16 +173,19 @@ class SqlSources:
 
         return self.database.write(work) if links else 0
 
-    def set_kind(self, source_id: int, kind: str) -> None:
-        """Store the kind of a source, now that it was recognised."""
-        self.database.write(lambda connection: connection.execute(_change(source_id, kind=storable(kind))))
-
-    def mark_source(self, source_id: int, state: SourceState) -> None:
-        """Store the state of a source: how far it has been read."""
-        values: dict[str, Any] = {"state": state.value}
-        if state is not SourceState.READING:
+    @transaction
+    def change_source(self, connection: Connection, source_id: int, change: SourceChange) -> Source:
+        """Change a source, and return it; links are looked at again if others are to be followed."""
+        given = {name: value for name, value in asdict(change).items() if value is not None}
+        values = {name: storable(str(value)) if isinstance(value, str) else value for name, value in given.items()}
+        if change.state not in (None, SourceState.READING):
             values["awaits"] = None
-        self.database.write(lambda connection: connection.execute(_change(source_id, **values)))
+        if values:
+            connection.execute(_change(source_id, **values))
+        source = _load(connection, table.c.id == source_id, source_id)
+        if change.follow:
+            follow_all(connection, source_id)
+        return source
 
     @transaction
     def suspend(
@@ -210,36 +211,6 @@ class SqlSources:
         delete_work(connection, [work_id for claim in claims for work_id in claim.ids])
         additions.write(connection, self.database)
 
-    def wake_sources(self) -> int:
-        """Put sources into the outbox whose awaited URL has been visited since then, and return how many."""
-
-        def work(connection: Connection) -> int:
-            ready = connection.execute(_READY.with_for_update(of=table, skip_locked=True)).all()
-            for row in ready:
-                connection.execute(_change(row.id, awaits=None))
-            put_owned_work(connection, DISCOVER, [(row.id, row.worker or row.owner or "") for row in ready])
-            return len(ready)
-
-        with self.database.reading() as connection:
-            if connection.execute(_WAITING).first() is None or connection.execute(_READY.limit(1)).first() is None:
-                return 0
-        return self.database.write(work)
-
-    def set_policy(self, source_id: int, *, policy: str, weight: float) -> None:
-        """Say when the source's resources are to be visited again, and how much they matter; NotFound if there is none."""
-        self._set(source_id, {"policy": storable(policy), "weight": weight})
-
-    def set_follow(self, source_id: int, follow: str) -> None:
-        """Say which links of the source's documents become resources, those that were read before too."""
-        self._set(source_id, {"follow": storable(follow)})
-
-    @transaction
-    def _set(self, connection: Connection, source_id: int, values: Mapping[str, Any]) -> None:
-        if not connection.execute(_change(source_id, **values)).rowcount:
-            raise NotFound(f"there is no source {source_id}")
-        if values.get("follow"):
-            follow_all(connection, source_id)
-
     def source(self, source_id: int) -> Source:
         """Return one source; NotFound if there is none."""
         return self.database.read(lambda connection: _load(connection, table.c.id == source_id, source_id))
@@ -251,32 +222,21 @@ class SqlSources:
             counts = counts_of(connection, [row.id for row in rows])
         return [_to_source(row, counts[row.id]) for row in rows]
 
-    def claims_on(self, resource_id: int) -> Sequence[SourceClaims]:
-        """Return what each of its sources says of a resource, the first one first."""
-        query = select(finding, table.c.name).join(table, table.c.id == finding.c.source_id)
-        query = query.where(finding.c.resource_id == resource_id).order_by(finding.c.first_at, finding.c.source_id)
-        rows = self.database.read(lambda connection: connection.execute(query).all())
-        return [
-            SourceClaims(
-                source_id=row.source_id, source=row.name, first_at=from_micros(row.first_at),
-                last_at=from_micros(row.last_at), claims=read_claims(row.claims),
-            )
-            for row in rows
-        ]  # fmt: skip
-
-    def followed(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, str, int]]]:
-        """Return the resources whose links are followed, each with its sources, their rules and its depth there."""
-        query = select(finding.c.resource_id, finding.c.source_id, finding.c.depth, table.c.follow)
-        query = query.join(table, table.c.id == finding.c.source_id).where(table.c.follow != "")
-        query = query.order_by(finding.c.resource_id, finding.c.source_id)
+    def claims_on(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[SourceClaims]]:
+        """Return what each of their sources says of resources, the first source first; those without one are left out."""
         wanted = sorted(set(resource_ids))
         rows = self.database.read(
-            lambda c: select_in_chunks(c, wanted, lambda part: query.where(finding.c.resource_id.in_(part)))
+            lambda c: select_in_chunks(c, wanted, lambda part: _CLAIMS.where(finding.c.resource_id.in_(part)))
         )
-        followed: defaultdict[int, list[tuple[int, str, int]]] = defaultdict(list)
+        claims: defaultdict[int, list[SourceClaims]] = defaultdict(list)
         for row in rows:
-            followed[row.resource_id].append((row.source_id, row.follow, row.depth))
-        return followed
+            claims[row.resource_id].append(
+                SourceClaims(
+                    source_id=row.source_id, source=row.name, first_at=from_micros(row.first_at),
+                    last_at=from_micros(row.last_at), claims=read_claims(row.claims), depth=row.depth, follow=row.follow,
+                )
+            )  # fmt: skip
+        return dict(claims)
 
 
 def _origins_of(ordered: Sequence[str]) -> list[str]:

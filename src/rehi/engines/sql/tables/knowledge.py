@@ -85,6 +85,7 @@ document = Table(
 )
 Index("document_reading", document.c.reading_id)
 
+# Whoever merges an entity into another moves its mentions and forms there; its own row then stands for its key alone.
 entity = Table(
     "entity",
     metadata,
