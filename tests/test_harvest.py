@@ -104,7 +104,7 @@ def test_the_names_that_the_pages_hold_are_found(
             continue
         here = {
             (name.key.kind, name.name.casefold())
-            for name in house.catalogue.contents(rows[document.url].resource_id).names
+            for name in house.catalogue.outline(rows[document.url].resource_id).names
         }
         truth = {(kind, base.casefold()) for kind, base in harvested.world.truth(document.url).names}
         wanted += len(truth)

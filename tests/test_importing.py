@@ -311,7 +311,7 @@ def test_an_import_goes_through_the_rooms_and_nothing_is_visited_for_it(house: H
     harvest(house)
     row = house.catalogue.document(A)
     assert (row.title, row.language) == ("Leht", "et")
-    assert "Tallinn" in {name.name for name in house.catalogue.contents(row.resource_id).names}
+    assert "Tallinn" in {name.name for name in house.catalogue.outline(row.resource_id).names}
     answer = house.query(
         "SELECT ?v WHERE { <http://a.ee/> <http://purl.org/dc/terms/hasVersion> ?v }", media_type="text/csv"
     )

@@ -19,7 +19,7 @@ METHODS = {
     "Retention": 5,
     "Outbox": 5,
     "Knowledge": 11,
-    "Generation": 4,
+    "Generation": 5,
     "Workers": 6,
     "Index": 9,
     "Catalogue": 5,  # a dump, and the loading of one, are the engine's own

@@ -115,7 +115,7 @@ def check_catalogue(house: House, old: Facts) -> None:
     mentions = {
         (row.url, name.key.kind, name.key.slug, name.count)
         for row in rows
-        for name in catalogue.contents(row.resource_id).names
+        for name in catalogue.outline(row.resource_id).names
     }
     assert mentions == old["mentions"]
     versions = {
@@ -159,7 +159,7 @@ def check_graph(house: House) -> None:
     """Each version is told of once, and each mention."""
     rows, _ = house.catalogue.documents(DocumentFilter(), Page(limit=1_000))
     versions = sum(row.versions for row in rows)
-    mentions = sum(len(house.catalogue.contents(row.resource_id).names) for row in rows)
+    mentions = sum(len(house.catalogue.outline(row.resource_id).names) for row in rows)
     query = """SELECT (COUNT(DISTINCT ?v) AS ?versions) (COUNT(DISTINCT ?m) AS ?mentions) WHERE {
         { ?page dcterms:hasVersion ?v } UNION
         { ?who ner:mentionedAtSite ?where BIND(CONCAT(STR(?who), " ", STR(?where)) AS ?m) } }"""

@@ -66,7 +66,7 @@ def test_a_merged_entity_is_the_other_one_everywhere(catalogue: SqlCatalogue) ->
         documents, total = catalogue.documents(DocumentFilter(entity=key), Page())
         assert ([one.url for one in documents], total) == ([A, B], 2)
     page = catalogue.document(B).resource_id
-    assert [(name.key, name.count) for name in catalogue.contents(page).names] == [(TARTU, 3)]
+    assert [(name.key, name.count) for name in catalogue.outline(page).names] == [(TARTU, 3)]
 
 
 def test_the_graph_says_nothing_of_a_merged_entity_and_its_pages_mention_the_other_one(catalogue: SqlCatalogue) -> None:

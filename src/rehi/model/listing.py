@@ -49,7 +49,7 @@ class NameOnPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class Outline:
     """What is in a document."""
 
     names: tuple[NameOnPage, ...]  # the most mentioned first

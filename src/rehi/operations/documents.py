@@ -107,14 +107,14 @@ def list_documents(
 def get_document(house: House, *, document_id: DocumentId) -> DocumentDetails:
     """Return a document with the entities that it mentions, its versions, parts and tables, and what its sources say."""
     row = house.catalogue.document(document_id)
-    contents = house.catalogue.contents(document_id)
+    outline = house.catalogue.outline(document_id)
     return DocumentDetails(
         document=row,
-        names=contents.names,
+        names=outline.names,
         versions=house.catalogue.versions(row.url) if row.versions else (),
         sources=house.catalogue.claims_on([document_id]).get(document_id, ()),
-        parts=contents.parts,
-        tables=contents.tables,
+        parts=outline.parts,
+        tables=outline.tables,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rehi.model.holdings import Holdings
 from rehi.model.host import HostFacts, HostRow
-from rehi.model.listing import Contents, DocumentFilter, DocumentRow, EntityRow, Page, Totals
+from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, Outline, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
 
 
@@ -27,7 +27,7 @@ class Index(Protocol):
     def document(self, which: int | str) -> DocumentRow:
         """Return the resource with an id or a URL; NotFound if there is none."""
 
-    def contents(self, resource_id: int) -> Contents:
+    def outline(self, resource_id: int) -> Outline:
         """Return the entities, parts and tables of the document that a resource shows; none if it shows none."""
 
     def find_entities(self, name: str, page: Page, *, kind: str = "") -> Sequence[EntityRow]:

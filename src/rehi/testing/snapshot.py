@@ -42,7 +42,7 @@ def take_snapshot(house: House, *, records: bool = True) -> Snapshot:
         versions={row.url: tuple(v.digest for v in catalogue.versions(row.url)) for row in rows if row.versions},
         documents={row.url: (row.media_type, row.language, row.title) for row in rows if row.versions},
         names={
-            row.url: tuple(sorted((str(name.key), name.count) for name in catalogue.contents(row.resource_id).names))
+            row.url: tuple(sorted((str(name.key), name.count) for name in catalogue.outline(row.resource_id).names))
             for row in rows
         },
         texts={row.url: house.reading(row.resource_id).document.text for row in rows if is_read(house, row)},

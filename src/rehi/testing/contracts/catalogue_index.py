@@ -101,13 +101,13 @@ class IndexContract:
         ):
             with pytest.raises(NotFound):
                 ask()
-        assert catalogue.contents(99).names == ()
+        assert catalogue.outline(99).names == ()
         with pytest.raises(NotFound):
             catalogue.shown_reading(99)
 
     def test_names_on_a_page_come_most_mentioned_first(self, catalogue: Catalogue) -> None:
         _fill(catalogue)
-        names = catalogue.contents(catalogue.document(HOME).resource_id).names
+        names = catalogue.outline(catalogue.document(HOME).resource_id).names
         assert [(name.name, name.count) for name in names] == [("Tartu", 3), ("Katrin Paio", 2)]
 
     def test_entities_are_found_by_the_beginning_of_any_form_in_any_case(self, catalogue: Catalogue) -> None:

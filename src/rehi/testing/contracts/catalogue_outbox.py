@@ -151,13 +151,13 @@ class OutboxContract:
         assert (task.version_id, task.digest) == (old.id, digest_of("one"))
         later = replace(understood(task, place("Valga")), reading=None)
         record_reads(catalogue, later, when=3)
-        assert [name.name for name in catalogue.contents(row).names] == ["Narva"]
+        assert [name.name for name in catalogue.outline(row).names] == ["Narva"]
 
     def test_a_page_that_shows_old_bytes_again_says_what_they_said(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1)
         bring(catalogue, A, "two", place("Narva"), when=2)
         bring(catalogue, A, "one", place("Tartu"), when=3)
-        assert [name.name for name in catalogue.contents(row).names] == ["Tartu"]
+        assert [name.name for name in catalogue.outline(row).names] == ["Tartu"]
         assert catalogue.find_entities("narva", Page()) == []
 
     def test_an_entity_that_is_known_is_found_by_its_key(self, catalogue: Catalogue) -> None:
@@ -204,7 +204,7 @@ class OutboxContract:
         bring(catalogue, A, "one", says("Katrin Paio", count=2), place("Tartu"), when=1)
         drain(catalogue)
         row = bring(catalogue, A, "two", place("Tartu", 5), place("Narva"), when=2)
-        assert [(name.name, name.count) for name in catalogue.contents(row).names] == [("Tartu", 5), ("Narva", 1)]
+        assert [(name.name, name.count) for name in catalogue.outline(row).names] == [("Tartu", 5), ("Narva", 1)]
         with pytest.raises(NotFound):
             entity_of(catalogue, PAIO)
         descriptions = claim_descriptions(catalogue, 5)
@@ -221,7 +221,7 @@ class OutboxContract:
         old, new = claim(catalogue, 2)
         record_reads(catalogue, understood(new, place("Narva")), when=3)
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
-        assert [name.name for name in catalogue.contents(new.resource_id).names] == ["Narva"]
+        assert [name.name for name in catalogue.outline(new.resource_id).names] == ["Narva"]
         assert claim(catalogue, 999) == []
 
     def test_the_rules_say_which_version_is_shown(self, catalogue: Catalogue) -> None:
@@ -240,13 +240,13 @@ class OutboxContract:
         catalogue.put("read", [new.version_id])
         record_reads(catalogue, understood(claim(catalogue, 4)[0], place("Narva")), rules=Oldest(), when=4)
         assert [(sorted(numbers), before) for numbers, before in asked] == [([1, 2], None), ([2], at(1))]
-        assert [name.name for name in catalogue.contents(new.resource_id).names] == ["Tartu"]
+        assert [name.name for name in catalogue.outline(new.resource_id).names] == ["Tartu"]
 
     def test_two_versions_in_one_batch_leave_the_newer(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched(A, "one", 1), fetched(A, "two", 2)], [], worker="one", now=at(2))
         old, new = claim(catalogue, 2)
         record_reads(catalogue, understood(new, place("Narva")), understood(old, place("Tartu")), when=3)
-        assert [name.name for name in catalogue.contents(new.resource_id).names] == ["Narva"]
+        assert [name.name for name in catalogue.outline(new.resource_id).names] == ["Narva"]
         assert catalogue.totals(now=at(3)).entities["place"] == 1
 
     def test_what_is_to_be_tried_again_is_counted_until_it_is_set_aside(self, catalogue: Catalogue) -> None:
@@ -267,7 +267,7 @@ class OutboxContract:
         (task,) = claim(catalogue, 2)
         record_reads(catalogue, misread(task, Unreadable("not a PDF")), when=3)
         assert (catalogue.document(row).title, _derived(catalogue, row)) == ("", None)
-        assert catalogue.contents(row).names == ()
+        assert catalogue.outline(row).names == ()
         descriptions = claim_descriptions(catalogue, 5)
         (described,) = descriptions.resources
         assert (len(described.versions), described.document, described.mentions) == (2, None, ())
@@ -283,7 +283,7 @@ class OutboxContract:
         old, new = claim(catalogue, 2)
         record_reads(catalogue, misread(new, Unreadable("no")), when=3)
         record_reads(catalogue, understood(old, place("Tartu")), when=4)
-        assert catalogue.contents(new.resource_id).names == ()
+        assert catalogue.outline(new.resource_id).names == ()
         assert catalogue.totals(now=at(4)).documents == 0
 
     def test_what_holds_no_text_is_no_problem(self, catalogue: Catalogue) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rehi.errors import FacetFailed, NotFound
 from rehi.model.document import Part, TableDialect, TableShape, Term
 from rehi.model.entity import EntityKey
-from rehi.model.listing import Contents, DocumentFilter, Page
+from rehi.model.listing import DocumentFilter, Outline, Page
 from rehi.model.problem import Problem, Stage
 from rehi.model.work import Claim, NewReading, ReadTask
 from rehi.ports import Catalogue
@@ -62,12 +62,12 @@ class ReadingsContract:
         )
         new = replace(_reading(task), parts=parts, tables=tables)
         record_reads(catalogue, replace(understood(task), reading=new), when=2)
-        kept = catalogue.contents(task.resource_id)
+        kept = catalogue.outline(task.resource_id)
         assert (kept.parts[0].kind, kept.parts[0].end, kept.parts[1]) == ("sheet", 40, parts[1])
         assert kept.tables == tables
         bring(catalogue, A, "two", when=3)
-        nothing = Contents(names=(), parts=(), tables=())
-        assert [catalogue.contents(row) for row in (task.resource_id, task.resource_id + 99)] == [nothing, nothing]
+        nothing = Outline(names=(), parts=(), tables=())
+        assert [catalogue.outline(row) for row in (task.resource_id, task.resource_id + 99)] == [nothing, nothing]
 
     def test_a_reading_of_an_old_version_is_kept_without_being_shown(self, catalogue: Catalogue) -> None:
         row = bring(catalogue, A, "one", place("Tartu"), when=1)
@@ -81,7 +81,7 @@ class ReadingsContract:
         assert catalogue.find_readings([again.key]) == {again.key: reading_id}
         (kept,) = catalogue.readings(ids=[reading_id, reading_id + 99])
         assert (kept.id, kept.title, kept.derived) == (reading_id, "Old", new.facts.derived)
-        assert [name.name for name in catalogue.contents(row).names] == ["Narva"]
+        assert [name.name for name in catalogue.outline(row).names] == ["Narva"]
         assert not claim_descriptions(catalogue, 5).claims
         assert (catalogue.totals(now=at(5)).documents, catalogue.totals(now=at(5)).recipes) == (1, {"recipe-1": 1})
         with pytest.raises(NotFound):
@@ -109,7 +109,7 @@ class ReadingsContract:
         (task,) = claim(catalogue, 1)
         problem = Problem.of(FacetFailed("names: no"), stage=Stage.ENRICH, subject=A, at=at(2))
         record_reads(catalogue, replace(understood(task, place("Tartu")), problem=problem), when=2)
-        assert [name.name for name in catalogue.contents(task.resource_id).names] == ["Tartu"]
+        assert [name.name for name in catalogue.outline(task.resource_id).names] == ["Tartu"]
         (noted,), _ = catalogue.problems(stage=Stage.ENRICH, page=Page())
         assert (noted.code, noted.next_step) == ("facet-failed", "quarantine")
         bring(catalogue, A, "two", when=3)

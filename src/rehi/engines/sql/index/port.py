@@ -37,7 +37,7 @@ from rehi.model.codec import to_table
 from rehi.model.document import Part
 from rehi.model.holdings import Holdings
 from rehi.model.host import HostFacts, HostRow
-from rehi.model.listing import Contents, DocumentFilter, DocumentRow, EntityRow, NameOnPage, Page, Totals
+from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Outline, Page, Totals
 from rehi.model.problem import Problem, ProblemClass, Stage
 
 _TARGET = resource.alias("target")
@@ -148,7 +148,7 @@ class SqlIndex:
             raise NotFound(f"there is no document {which}" if by_id else f"{which} is not known here")
         return _to_row(row)
 
-    def contents(self, resource_id: int) -> Contents:
+    def outline(self, resource_id: int) -> Outline:
         """Return the entities, parts and tables of the document that a resource shows; none if it shows none."""
         shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
         names = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times"))
@@ -157,7 +157,7 @@ class SqlIndex:
         parts = select(part).where(part.c.reading_id == shown).order_by(part.c.number)
         tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
         with self.database.reading() as connection:
-            return Contents(
+            return Outline(
                 names=tuple(
                     NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in connection.execute(names)
                 ),
