@@ -150,19 +150,22 @@ class House:
         from rehi.graph import prepare_query
         from rehi.ports import QueryLimits
 
-        if owner := self.graph_owner:
-            raise LiesElsewhere(f"the graph is embedded in the worker {owner}: ask there")
+        record = self.catalogue.graph_record()  # asked first: what is whole then is whole in the answer
+        if self._is_elsewhere(record):
+            raise LiesElsewhere(f"the graph is embedded in the worker {record.owner}: ask there")
         limits = QueryLimits(seconds=self.settings.query.timeout, memory=self.settings.query.memory, rows=rows)
         prepared = prepare_query(query) if isinstance(query, str) else query
-        gap = self.graph_gap()  # asked first: what is whole then is whole in the answer
+        gap = self._find_gap(record)
         answer = self.graph.query(prepared.text, media_type=media_type, limits=limits)
         return replace(answer, incomplete=gap) if gap else answer
 
     def graph_gap(self) -> str:
         """Return why the graph does not say all that it should; empty if it does, as far as can be told without waiting."""
+        return self._find_gap(self.catalogue.graph_record())
+
+    def _find_gap(self, record: GraphRecord) -> str:
         from rehi.graph import find_gap
 
-        record = self.catalogue.graph_record()
         known = record.mark.generation if record.mark else ""
         if self._is_elsewhere(record) or (known in self._generations and not record.rewriting):
             return ""
