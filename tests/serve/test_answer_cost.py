@@ -18,7 +18,7 @@ from rehi.service import Service
 from rehi.settings import load_settings
 
 REQUESTS, BATCHES = 50, 8
-MOST = 1e-3  # seconds of CPU; .3 to .5 were measured
+MOST = 1e-3  # seconds of CPU; .3 to .6 were measured
 
 
 def _seconds(ask: Callable[[], object]) -> float:
