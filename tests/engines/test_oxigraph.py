@@ -302,6 +302,21 @@ def test_who_reads_sees_the_graph_that_was_begun_anew(folder: Path) -> None:
         store.close()
 
 
+def test_numbers_beside_each_other_are_told_apart(folder: Path) -> None:
+    """Oxigraph's own look-up by a number whose last byte is 255 finds its neighbours, too, if the store is on disk."""
+    numbers = (255, 256, 300, 2303, 2304)
+    store = OxigraphStore(folder, base=BASE)
+    try:
+        tell(store, ReplaceGraph(node("g"), tuple(Triple(node(str(n)), node("p"), Literal(n)) for n in numbers)))
+        assert list(store.verify()) == []
+        for number in numbers:
+            assert values(store, f"SELECT ?s {{ ?s ?p {number} }}") == [node(str(number)).value]
+        tell(store, ReplaceGraph(node("g"), tuple(Triple(node(str(n)), node("p"), Literal(n)) for n in numbers[1:])))
+        assert values(store, "SELECT ?o { ?s ?p ?o }") == sorted(str(n) for n in numbers[1:])
+    finally:
+        store.close()
+
+
 def test_old_checkpoints_go_and_held_ones_stay(folder: Path) -> None:
     store = OxigraphStore(folder, base=BASE)
     copies = folder / "checkpoints"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from rehi.model.generation import GraphMark
 from rehi.serve import running
 from rehi.service import Service
 from rehi.testing.waiting import PATIENCE
+from tests.conftest import Harvested
 from tests.health.damage import cut_derived, delete_archive, flip_index
 
 
@@ -39,6 +41,19 @@ def test_the_command_names_what_ails_and_mends_it(data: Path) -> None:
     _, checks = run(data, "doctor", "--deep")
     assert isinstance(checks, list)
     assert [check["ailments"] for check in checks if check["ailments"]] == []
+
+
+def test_a_whole_harvest_of_the_practice_web_is_well(harvested: Harvested, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(harvested.settings.data, tmp_path / "data"))
+    assert ailing(data, "--deep") == []
+    assert run(data, "doctor", "--mend") == (0, {"done": [], "lost": []})
+
+
+def ailing(data: Path, *words: str) -> list[object]:
+    """What the doctor lists as ailments."""
+    _, checks = run(data, "doctor", *words)
+    assert isinstance(checks, list)
+    return [ailment for check in checks for ailment in check["ailments"]]
 
 
 def test_the_command_does_not_mend_beside_a_harvest(data: Path) -> None:
