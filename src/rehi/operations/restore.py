@@ -126,8 +126,9 @@ class _RestoreRun:
             )
         if self._settings.catalogue and not path.exists():
             with House(self._settings) as house:
-                now = house.catalogue.clock()
-                alive = [one for one in house.catalogue.workers(now=now) if one.ended_at is None]
+                catalogue = house.begin_catalogue()
+                now = catalogue.clock()
+                alive = [one for one in catalogue.workers(now=now) if one.ended_at is None]
             if any(one.name == name and now - one.seen_at < SILENT for one in alive):
                 raise DataFolderBusy(
                     f"the worker {name} gave a sign of life just now: stop it before another takes its name"
@@ -141,7 +142,7 @@ class _RestoreRun:
         if not worker.exists():
             worker.write_text(self._backup.worker, encoding="ascii")
         with House(self._settings) as house:
-            if BackupPart.CATALOGUE in parts and self._settings.catalogue and house.catalogue.known_files():
+            if BackupPart.CATALOGUE in parts and self._settings.catalogue and house.begin_catalogue().known_files():
                 raise SettingsError("the catalogue that the settings name is not empty: name an empty database")
             self._restore_shelves(
                 house, [file for file in files if file.part in (BackupPart.ARCHIVE, BackupPart.DERIVED)]
@@ -203,7 +204,7 @@ class _RestoreRun:
             with House(self._settings) as house:
                 set_catalogue_aside(house, locked=True)
         with House(self._settings) as house:
-            house.catalogue.load_dump((file.path, self._repository.read(file)) for file in files)
+            house.begin_catalogue().load_dump((file.path, self._repository.read(file)) for file in files)
         for file in files:
             self._count(file)
 

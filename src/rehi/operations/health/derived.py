@@ -25,7 +25,7 @@ def examine(house: House, *, deep: bool) -> Seen:
         count += 1
         if _why(house, facts) and (why := _why_now(house, facts.id)):  # once more, as the catalogue knows it by now
             ailments.append(Ailment(part=HousePart.DERIVED, subject=_file_of(facts), why=why, row=facts.id))
-    return f"{count:,} readings", ailments
+    return Seen(f"{count:,} readings", ailments)
 
 
 def _check_sizes(house: House) -> Iterator[Ailment]:
