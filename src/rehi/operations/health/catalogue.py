@@ -29,7 +29,7 @@ def examine(house: House, *, deep: bool) -> Seen:
         if not remains:
             return Seen("nothing is there yet", [])
         return Seen("", [_ailment(file.path.name, f"{why}, though there are {' and '.join(remains)}")])
-    faults = [] if file is None else list(file.faults(deep=deep))
+    faults = [] if file is None else list(dict.fromkeys(file.faults(deep=deep)))  # a quick look may see one twice
     ailments = [_ailment(fault.table or fault.index, fault.why, row=fault.row) for fault in faults if not fault.unread]
     engine = ""
     if not ailments:
