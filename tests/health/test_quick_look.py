@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House
-from rehi.engines.sql.integrity import _check_lots, _Clock, find_faults
+from rehi.engines.sql.integrity import _check_lots, _TimeLimit, find_faults
 from rehi.engines.sql.sampling import LOTS, ROWS, TableSample
 from rehi.engines.sql.tables import metadata
 from rehi.operations.sources import enter, read_in
@@ -63,7 +63,7 @@ def test_a_small_table_is_read_as_a_whole(connection: sqlite3.Connection) -> Non
 def test_wrong_values_are_found_by_lot(connection: sqlite3.Connection, table: str, change: str) -> None:
     connection.execute(f"UPDATE {table} SET {change}")
     looked: list[str] = []
-    assert {fault.table for fault in _check_lots(connection, _Clock(), {}, looked)} == {table}
+    assert {fault.table for fault in _check_lots(connection, _TimeLimit(), {}, looked)} == {table}
     assert "of about" in looked[0]
 
 

@@ -220,7 +220,8 @@ class _RestoreRun:
             with House(self._settings) as house:
                 set_catalogue_aside(house, locked=True)
         with House(self._settings) as house:
-            house.begin_catalogue().load_dump((file.path, self._repository.read(file)) for file in files)
+            catalogue = house.begin_catalogue()
+            catalogue.load_dump((file.path, self._repository.read(file)) for file in files)
         for file in files:
             self._count(file)
 

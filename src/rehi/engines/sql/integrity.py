@@ -63,7 +63,7 @@ class _TimeIsUp(Exception):
 
 
 @dataclass(slots=True)
-class _Clock:
+class _TimeLimit:
     """How long a look may take, in processor time; its end may be set again while SQLite looks at it."""
 
     until: float = math.inf
@@ -79,22 +79,22 @@ def find_faults(
 
     What only rooms can read is judged by them: ``opaque`` says for columns of bytes whether they are well.
     """
-    clock, looked = _Clock(), list[str]()
+    limit, looked = _TimeLimit(), list[str]()
     end = time.process_time() + budget
     try:
         with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as connection:
             connection.text_factory = bytes
             connection.execute("PRAGMA query_only = ON")
-            connection.set_progress_handler(clock.is_up, _STEPS)
+            connection.set_progress_handler(limit.is_up, _STEPS)
             connection.execute("BEGIN")
             if not deep:
-                clock.until = min(time.process_time() + _LOTS, end)
-                yield from _check_lots(connection, clock, opaque, looked)
-                clock.until = end
+                limit.until = min(time.process_time() + _LOTS, end)
+                yield from _check_lots(connection, limit, opaque, looked)
+                limit.until = end
                 yield from _check_structure(connection, looked)
             yield from _check_trees(connection)
             looked.append("its indexes")
-            yield from _check_values(connection, clock, opaque)
+            yield from _check_values(connection, limit, opaque)
     except _TimeIsUp:
         yield _unread(looked)
     except FAULTS as error:
@@ -112,7 +112,7 @@ def _is_interrupted(error: Exception) -> bool:
 
 
 def _check_lots(
-    connection: sqlite3.Connection, clock: _Clock, opaque: Opaque, looked: list[str]
+    connection: sqlite3.Connection, limit: _TimeLimit, opaque: Opaque, looked: list[str]
 ) -> Iterator[CatalogueFault]:
     """Check rows of every table by lot, as long as there is time for it; the tables come by lot, too."""
     lot = random.Random()  # noqa: S311 - no secret
@@ -121,7 +121,7 @@ def _check_lots(
     for table in lot.sample(tables, len(tables)):
         sample = TableSample(table)
         try:
-            yield from _check_rows(sample.rows(connection, lot), table, clock, opaque)
+            yield from _check_rows(sample.rows(connection, lot), table, limit, opaque)
         except _TimeIsUp:
             break
         except FAULTS as error:
@@ -160,23 +160,25 @@ def _complaints(connection: sqlite3.Connection, check: str) -> Iterator[Catalogu
                 yield CatalogueFault(table="", why=why, index=next(filter(None, index.groups()), "") if index else "")
 
 
-def _check_values(connection: sqlite3.Connection, clock: _Clock, opaque: Opaque) -> Iterator[CatalogueFault]:
+def _check_values(connection: sqlite3.Connection, limit: _TimeLimit, opaque: Opaque) -> Iterator[CatalogueFault]:
     for table in metadata.sorted_tables:
         query = f"SELECT {_listed([column.name for column in table.columns])} FROM {table.name}"  # noqa: S608
         try:
-            yield from islice(_check_rows(connection.execute(query), table, clock, opaque), _MOST_FAULTS)
+            yield from islice(_check_rows(connection.execute(query), table, limit, opaque), _MOST_FAULTS)
         except FAULTS as error:
             if _is_interrupted(error):
                 raise _TimeIsUp from error
             yield CatalogueFault(table=table.name, why=str(error))
 
 
-def _check_rows(rows: Iterable[Sequence[Any]], table: Table, clock: _Clock, opaque: Opaque) -> Iterator[CatalogueFault]:
+def _check_rows(
+    rows: Iterable[Sequence[Any]], table: Table, limit: _TimeLimit, opaque: Opaque
+) -> Iterator[CatalogueFault]:
     names = [column.name for column in table.columns]
     checks = checks_of(table, opaque)
     follows = check_made_of(table.name, names)
     for number, row in enumerate(rows):
-        if not number % 1000 and clock.is_up():
+        if not number % 1000 and limit.is_up():
             raise _TimeIsUp
         for why in wrong_values(row, names, checks, follows):
             yield CatalogueFault(table=table.name, row=row[0] if isinstance(row[0], int) else None, why=why)

@@ -21,7 +21,7 @@ HEAD, UNKNOWN = "head of the file (warcinfo)", "record that the catalogue does n
 
 
 @dataclass(slots=True)
-class _Part:
+class _LostPart:
     """A part of a file that can't be read, and what the catalogue knows of it."""
 
     start: int
@@ -33,10 +33,10 @@ class _Part:
 
 def find_lost_records(house: House, faults: Collection[Fault]) -> Iterator[LostRecord]:
     """Yield the records without bytes of their own that stood where faults of the archive are."""
-    parts: dict[str, list[_Part]] = defaultdict(list)
+    parts: dict[str, list[_LostPart]] = defaultdict(list)
     for fault in sorted(faults, key=lambda one: (one.file, one.offset)):
         if fault.length and fault.digest is None:
-            parts[fault.file].append(_Part(fault.offset, fault.offset + fault.length))
+            parts[fault.file].append(_LostPart(fault.offset, fault.offset + fault.length))
     if not parts:
         return
     for capture in house.catalogue.captures(CaptureFilter()):
@@ -48,7 +48,7 @@ def find_lost_records(house: House, faults: Collection[Fault]) -> Iterator[LostR
             yield from _name(file, part)
 
 
-def _enter(parts: list[_Part], capture: Capture, start: int, end: int) -> None:
+def _enter(parts: list[_LostPart], capture: Capture, start: int, end: int) -> None:
     at = bisect_right(parts, start, key=lambda part: part.start) - 1
     if at >= 0 and start < parts[at].end:
         parts[at].inside.append(capture)
@@ -58,7 +58,7 @@ def _enter(parts: list[_Part], capture: Capture, start: int, end: int) -> None:
         parts[behind].after = capture
 
 
-def _name(file: str, part: _Part) -> Iterator[LostRecord]:
+def _name(file: str, part: _LostPart) -> Iterator[LostRecord]:
     """Name what stood in a part; of a visit that is lost with its request, the answer alone is named."""
     for capture in sorted(part.inside, key=lambda one: one.at):
         if capture.body != capture.record:
@@ -71,5 +71,5 @@ def _name(file: str, part: _Part) -> Iterator[LostRecord]:
         yield LostRecord(url="", at="", kind=kind, file=file, offset=part.start)
 
 
-def _record(file: str, part: _Part, kind: str, capture: Capture) -> LostRecord:
+def _record(file: str, part: _LostPart, kind: str, capture: Capture) -> LostRecord:
     return LostRecord(url=capture.url, at=capture.at.isoformat(), kind=kind, file=file, offset=part.start)
