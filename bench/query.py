@@ -51,6 +51,7 @@ def run(options: Options) -> Result:
     """Make the graph, then ask us, RDFLib and pyoxigraph the same questions over the same statements."""
     wanted = options.lines or (QUICK_STATEMENTS if options.quick else STATEMENTS)
     with tempfile.TemporaryDirectory() as name, House(load_settings(data=Path(name) / "data")) as house:
+        house.begin_catalogue()  # the graph alone would tell that one was lost
         everything = list(changes(wanted, house.settings.base))
         _write(house, everything)
         asked = named()

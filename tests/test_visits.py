@@ -222,6 +222,7 @@ def test_what_is_found_in_the_archive_after_a_kill_is_remarked_on_too(tmp_path: 
     for file in settings.data.glob("catalogue.db*"):
         file.unlink()
     with House(settings) as again:
+        again.begin_catalogue()
         harvest(again)
         assert {path: row.versions for path, row in rows(again).items()} == {"/data.csv": 1, "/x": 1}
         assert {path: problem.code for path, problem in problems(again).items()} == {"/data.csv": "wrong-type"}

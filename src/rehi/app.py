@@ -8,7 +8,7 @@ import re
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -23,6 +23,7 @@ from rehi.folder_lock import lock_folder as lock_folder
 from rehi.places import adopt_file, open_archive, open_shelf
 from rehi.process import hold_memory, raise_descriptor_limit
 from rehi.process import utc_now as utc_now
+from rehi.remains import find_remains, refuse_empty, refuse_gone
 from rehi.settings import Settings
 
 if TYPE_CHECKING:
@@ -81,16 +82,31 @@ class House:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The catalogue, opened at the first use. While its database is away, each use tries again."""
-        if self._catalogue is None:
-            uri = self.settings.catalogue_uri
-            catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
-            with self._opening:
-                if self._catalogue is None:
-                    self._catalogue = catalogue
-                    self._open.callback(catalogue.close)
-            if self._catalogue is not catalogue:  # another thread was first
-                catalogue.close()
+        """The catalogue, opened at the first use; CatalogueLost if it is gone, and files which it should know are there.
+
+        While its database is away, each use tries again; several threads may.
+        """
+        return self._catalogue or self._open_catalogue(find_remains(self.settings.data))
+
+    def begin_catalogue(self) -> Catalogue:
+        """Open the catalogue though it may be empty beside what it should know: for those who fill it."""
+        return self._catalogue or self._open_catalogue([])
+
+    def _open_catalogue(self, remains: Sequence[str]) -> Catalogue:
+        refuse_gone(self.settings, remains)
+        uri = self.settings.catalogue_uri
+        catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
+        try:
+            refuse_empty(catalogue, remains)
+        except RehiError:
+            catalogue.close()
+            raise
+        with self._opening:
+            if self._catalogue is None:
+                self._catalogue = catalogue
+                self._open.callback(catalogue.close)
+        if self._catalogue is not catalogue:  # another thread was first
+            catalogue.close()
         return self._catalogue
 
     @cached_property

@@ -19,6 +19,7 @@ from rehi.backup.chunk import name_of
 from rehi.errors import BackupDamaged, DataFolderBusy, EngineError, NotFound, SettingsError
 from rehi.operations.backup import BackupResult, make_backup
 from rehi.operations.backups import find_backup, prune_backups, verify_backups
+from rehi.operations.health import HousePart, examine_house
 from rehi.operations.restore import Restored, restore_house, restore_parts
 from rehi.places import open_repository
 from rehi.settings import Settings
@@ -74,6 +75,31 @@ def test_a_part_that_was_lost_comes_back(backed: Backed, part: str) -> None:
         harvest(backed.settings)
     with House(backed.settings) as house:
         assert take_snapshot(house) == before
+
+
+def graph_ailments(settings: Settings) -> list[str]:
+    with House(settings) as house:
+        return [one.why for seen in examine_house(house) for one in seen.ailments if one.part is HousePart.GRAPH]
+
+
+def test_a_graph_that_is_restored_is_written_again_only_if_the_doctor_finds_it_behind(backed: Backed) -> None:
+    back_up(backed.settings, backed.place)
+    destroy(backed.data, "graph")
+    assert not restore(backed.settings, backed.place, "graph").graph_anew
+    with House(backed.settings) as house:
+        assert [seen.ailments for seen in examine_house(house, deep=True)] == [()] * 4
+        before = take_snapshot(house)
+        keeper = Keeper(house)
+        keeper.new("http://h0.test/new", b"<p>Katrin Paio", at(1))
+        keeper.close()
+    harvest(backed.settings)
+    assert graph_ailments(backed.settings) == []
+    assert restore(backed.settings, backed.place, "graph").graph_anew
+    assert graph_ailments(backed.settings) == ["it is older"]
+    harvest(backed.settings)
+    assert graph_ailments(backed.settings) == []
+    with House(backed.settings) as house:
+        assert set(before.statements) < set(take_snapshot(house).statements)
 
 
 def test_a_backup_beside_a_harvest_holds_all_that_its_catalogue_knows(site: Site, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyoxigraph import Literal, Triple
 
 from rehi.engines.oxigraph import checkpoints, open_graph
 from rehi.engines.oxigraph.store import OxigraphStore
@@ -169,4 +170,19 @@ def test_a_killed_writer_loses_nothing_that_it_was_told_is_safe(folder: Path) ->
         assert set(counts) == {"10"}, "half a batch was written"
         written = {int(iri.rpartition("/")[2]) for iri in values(store, f"SELECT DISTINCT ?s {{ ?s {node('in')} ?o }}")}
         assert set(range(before + 2, safe + 1)) <= written
+        store.close()
+
+
+def test_numbers_beside_each_other_are_told_apart(folder: Path) -> None:
+    """Oxigraph's own look-up by a number whose last byte is 255 finds its neighbours, too, if the store is on disk."""
+    numbers = (255, 256, 300, 2303, 2304)
+    store = OxigraphStore(folder, base=BASE)
+    try:
+        tell(store, ReplaceGraph(node("g"), tuple(Triple(node(str(n)), node("p"), Literal(n)) for n in numbers)))
+        assert list(store.verify()) == []
+        for number in numbers:
+            assert values(store, f"SELECT ?s {{ ?s ?p {number} }}") == [node(str(number)).value]
+        tell(store, ReplaceGraph(node("g"), tuple(Triple(node(str(n)), node("p"), Literal(n)) for n in numbers[1:])))
+        assert values(store, "SELECT ?o { ?s ?p ?o }") == sorted(str(n) for n in numbers[1:])
+    finally:
         store.close()

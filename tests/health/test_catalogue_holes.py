@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from rehi.embedded import embedded_catalogue
+from rehi.operations.health import mend
 from tests.health.conftest import settings_of
 from tests.health.damage import HOLE
 
 PAGE = 4096
+MENDED = 3  # holes of each kind after which the house is mended: each takes seconds
 PLACES = (0, 8, 40, PAGE // 2, PAGE - 700, PAGE - 300, PAGE - 150, PAGE - HOLE)  # head, cell pointers, and cells
 
 
@@ -27,6 +30,24 @@ def dump(path: Path) -> object:
             return {name: sorted(map(repr, _rows(connection, name.decode()))) for (name,) in tables}
     except (sqlite3.Error, UnicodeDecodeError) as error:
         return str(error)
+
+
+@pytest.mark.parametrize("zeros", [True, False], ids=["zeros", "others"])
+def test_after_mending_nothing_ails_the_house(data: Path, tmp_path: Path, zeros: bool) -> None:
+    whole, before = (data / "catalogue.db").read_bytes(), dump(data / "catalogue.db")
+    lot, mended = random.Random(11), 0
+    while mended < MENDED:
+        offset = lot.randrange(0, len(whole), PAGE) + lot.choice(PLACES)
+        hole = bytes(HOLE) if zeros else lot.randbytes(HOLE)
+        (data / "catalogue.db").write_bytes(whole[:offset] + hole + whole[offset + HOLE :])
+        if dump(data / "catalogue.db") == before:
+            continue
+        mended += 1
+        house = Path(shutil.copytree(data, tmp_path / f"house-{mended}"))
+        done = mend(settings_of(house))
+        assert (done.ailing, done.lost, done.records) == ([], [], []), offset
+        assert done.done, offset
+        assert mend(settings_of(house)).done == [], offset
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> Iterator[object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,10 @@ from rehi.model.generation import GraphMark
 from rehi.serve import running
 from rehi.service import Service
 from rehi.testing.waiting import PATIENCE
+from tests.conftest import Harvested
 from tests.health.damage import cut_derived, delete_archive, flip_index
+
+NOTHING_LOST: dict[str, list[object]] = {"lost": [], "records": [], "missing": [], "ailing": []}
 
 
 def run(data: Path, *words: str) -> tuple[int, object]:
@@ -35,10 +39,23 @@ def test_the_command_names_what_ails_and_mends_it(data: Path) -> None:
     (archive,) = [check for check in checks if check["what"] == "archive"]
     assert (code, archive["ok"], archive["ailments"][0]["part"]) == (1, False, "index")
     assert "rehi doctor --mend" in archive["cure"]
-    assert run(data, "doctor", "--mend") == (0, {"done": ["1 indexes were made again"], "lost": []})
+    assert run(data, "doctor", "--mend") == (0, {"done": ["1 indexes were made again"], **NOTHING_LOST})
     _, checks = run(data, "doctor", "--deep")
     assert isinstance(checks, list)
     assert [check["ailments"] for check in checks if check["ailments"]] == []
+
+
+def test_a_whole_harvest_of_the_practice_web_is_well(harvested: Harvested, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(harvested.settings.data, tmp_path / "data"))
+    assert ailing(data, "--deep") == []
+    assert run(data, "doctor", "--mend") == (0, {"done": [], **NOTHING_LOST})
+
+
+def ailing(data: Path, *words: str) -> list[object]:
+    """What the doctor lists as ailments."""
+    _, checks = run(data, "doctor", *words)
+    assert isinstance(checks, list)
+    return [ailment for check in checks for ailment in check["ailments"]]
 
 
 def test_the_command_does_not_mend_beside_a_harvest(data: Path) -> None:

@@ -16,11 +16,11 @@ import click
 from rehi import __version__
 from rehi.app import House
 from rehi.cli.output import json_option, open_house, show_json, show_table
-from rehi.errors import RehiError
+from rehi.errors import CatalogueLost, EngineAway, RehiError
 from rehi.folder_lock import is_locked
 
 if TYPE_CHECKING:
-    from rehi.operations.health import Ailment, Examination
+    from rehi.operations.health import Ailment, Examination, Mended
 
 ENOUGH_DISK = 1_000_000_000
 ENOUGH_FILES = 1024
@@ -36,6 +36,14 @@ class Check:
     seen: str
     cure: str = ""
     ailments: tuple[Ailment, ...] = ()  # of a part of the house
+    in_part: bool = False  # whether something was left out that should have been looked at
+
+    @property
+    def word(self) -> str:
+        """How it is, in a word: what was not looked at is not called well."""
+        if not self.ok:
+            return "NOT WELL"
+        return "in part" if self.in_part else "well"
 
 
 @click.command("doctor")
@@ -69,7 +77,7 @@ def command(ctx: click.Context, deep: bool, mending: bool, as_json: bool) -> int
 
 
 def _mend(ctx: click.Context, *, as_json: bool) -> int:
-    """Mend, print what was done and what is lost, and return the exit code: 1 if something is lost."""
+    """Mend, print what was done, what is lost and what ails the house still, and return 1 if anything is or does."""
     from rehi.operations.health import mend
 
     with open_house(ctx) as house:
@@ -79,23 +87,41 @@ def _mend(ctx: click.Context, *, as_json: bool) -> int:
     else:
         for line in mended.done or ["Nothing had to be mended."]:
             click.echo(line)
-        if mended.lost:
-            rows = [(lost.url, lost.number, lost.at, lost.why) for lost in mended.lost[:SHOWN]]
-            show_table(("URL", "version", "of", "what is lost"), rows, empty="")
-        if len(mended.lost) > SHOWN:
-            click.echo(f"{len(mended.lost) - SHOWN:,} more; --json shows all.")
-    return 1 if mended.lost else 0
+        _show_losses(mended)
+    return 0 if mended.is_whole else 1
+
+
+def _show_losses(mended: Mended) -> None:
+    versions = [(lost.url, lost.number, lost.at, lost.why) for lost in mended.lost]
+    _show_some(("URL", "version", "of", "what is lost"), versions)
+    records = [(lost.kind, lost.url, lost.at, f"{lost.file}:{lost.offset}") for lost in mended.records]
+    _show_some(("lost record", "URL", "of", "where"), records)
+    if mended.missing:
+        click.echo("Only the catalogue knew, and it can't be brought back:")
+        for line in mended.missing:
+            click.echo(f"- {line}")
+    if mended.ailing:
+        click.echo("This ails the house still:")
+    _show_ailments(mended.ailing)
+
+
+def _show_some(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print the first rows of a table, and how many there are besides."""
+    if rows:
+        show_table(columns, rows[:SHOWN], empty="")
+    if len(rows) > SHOWN:
+        click.echo(f"{len(rows) - SHOWN:,} more; --json shows all.")
+
+
+def _show_ailments(ailments: Sequence[Ailment]) -> None:
+    listed = [(ailment.part.value, ailment.subject, ailment.why) for ailment in ailments]
+    _show_some(("part", "where", "what is wrong"), listed)
 
 
 def _show(checks: Sequence[Check]) -> None:
-    rows = [("well" if check.ok else "NOT WELL", check.what, check.seen, check.cure) for check in checks]
+    rows = [(check.word, check.what, check.seen, check.cure) for check in checks]
     show_table(("", "what", "seen", "what to do"), rows, empty="")
-    ailments = [ailment for check in checks for ailment in check.ailments]
-    if ailments:
-        listed = [(ailment.part.value, ailment.subject, ailment.why) for ailment in ailments[:SHOWN]]
-        show_table(("part", "where", "what is wrong"), listed, empty="")
-    if len(ailments) > SHOWN:
-        click.echo(f"{len(ailments) - SHOWN:,} more; --json shows all.")
+    _show_ailments([ailment for check in checks for ailment in check.ailments])
 
 
 def _examine(house: House, *, deep: bool) -> Iterator[Check]:
@@ -104,7 +130,7 @@ def _examine(house: House, *, deep: bool) -> Iterator[Check]:
     yield _folder(house)
     yield _disk(house)
     yield _files()
-    yield _engine("engine of the catalogue", lambda: house.catalogue.check(), "check the setting `catalogue`")
+    yield _catalogue(house)
     yield _engine("engine of the graph", lambda: house.graph.check(), "check the setting `graph`")
     yield _engine("place of the archive", lambda: house.check_archive(), "check the settings under `archive`")
     from rehi.operations.health import examine
@@ -117,9 +143,28 @@ def _examine(house: House, *, deep: bool) -> Iterator[Check]:
     yield _port(house)
 
 
+def _catalogue(house: House) -> Check:
+    """Look at the engine of the catalogue; a file is not made by looking, and one that is damaged is no matter of settings."""
+    from rehi.embedded import embedded_catalogue
+    from rehi.operations.health.ailment import CURES, HousePart
+
+    what, file = "engine of the catalogue", embedded_catalogue(house.settings)
+    if file is not None and file.why_gone():
+        return Check(what, True, f"SQLite; {file.path} is not begun, or gone")
+    try:
+        return Check(what, True, house.catalogue.check())
+    except EngineAway as error:
+        return Check(what, False, str(error), "check the setting `catalogue`")
+    except RehiError as error:
+        damaged = file is not None and any(not fault.unread for fault in file.faults(deep=False))
+        lost = isinstance(error, CatalogueLost)
+        cure = CURES[HousePart.CATALOGUE] if damaged or lost else "check the setting `catalogue`"
+        return Check(what, False, str(error), cure)
+
+
 def _part(seen: Examination) -> Check:
     if seen.is_well:
-        return Check(seen.part.value, True, seen.seen)
+        return Check(seen.part.value, True, seen.seen, in_part=seen.in_part)
     first = seen.ailments[0]
     some = f"{len(seen.ailments):,} ailments, as: {first.subject}: {first.why}"
     cures = dict.fromkeys(ailment.cure for ailment in seen.ailments)

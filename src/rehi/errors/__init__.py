@@ -7,6 +7,7 @@
     │   ├── DataFolderBusy               another rehi works in this folder
     │   ├── StoreVersionError            the store was made by a newer (or needs an upgrade by this) rehi
     │   ├── EngineError                  an engine can't be reached or opened
+    │   │   ├── CatalogueLost            it is gone or empty, beside an archive that is not
     │   │   ├── GraphDamaged             the graph's own files can't be read
     │   │   └── EngineAway   WAIT        it does not answer now, and may well in a moment
     │   │       ├── CatalogueAway
@@ -97,6 +98,7 @@ from rehi.errors.user import (
     BodyPruned,
     Busy,
     CatalogueAway,
+    CatalogueLost,
     ComparisonError,
     DataFolderBusy,
     DiskFull,
@@ -148,6 +150,7 @@ __all__ = [
     "BodyPruned",
     "Busy",
     "CatalogueAway",
+    "CatalogueLost",
     "ComparisonError",
     "ConnectFailed",
     "DataFolderBusy",

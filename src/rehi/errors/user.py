@@ -33,6 +33,10 @@ class EngineError(UserError):
     """An engine can't be reached or opened."""
 
 
+class CatalogueLost(EngineError):
+    """The catalogue is gone or empty, though the data folder holds what only a catalogue can have brought there."""
+
+
 class GraphDamaged(EngineError):
     """The graph's own files can't be read."""
 

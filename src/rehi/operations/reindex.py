@@ -52,6 +52,7 @@ def reindex(house: House, *, on_progress: Callable[[int], None] = lambda _: None
     with ExitStack() as stack:
         for name in ("compact.lock", "intake.lock", "lock"):
             stack.enter_context(lock_folder(house.settings.data, name=name))
+        house.begin_catalogue()
         before = house.catalogue.totals(now=utc_now()).versions
         run = _Run(house)
         for item in run.through(on_progress):

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from rehi.app import House, lock_folder, utc_now
 from rehi.backup import Backup, BackupFile, BackupPart, Repository
-from rehi.errors import DataFolderBusy, SettingsError
+from rehi.errors import DataFolderBusy, EngineError, SettingsError
+from rehi.graph import compare_marks, mark_graph, read_mark
+from rehi.model.generation import GraphCondition
 from rehi.operations.reindex import set_catalogue_aside
 from rehi.operations.restored_files import FileRestorer
 from rehi.operations.workers import SILENT, describe_anew
@@ -92,6 +94,20 @@ def restore_parts(
     return run.result(data, chosen, aside if aside.exists() else None)
 
 
+def _without_marks(house: House) -> bool:
+    """Whether nobody can tell by its mark what a graph holds: it is on a server, or of a version that gave it none."""
+    return house.graph.shared or house.catalogue.graph_record().mark is None
+
+
+def _is_whole(house: House) -> bool:
+    """Whether the graph bears the mark that the catalogue knows, by which a harvest and the doctor judge it."""
+    try:
+        mark = read_mark(house.graph.read(mark_graph(house.settings.base)))
+    except EngineError:
+        return False
+    return compare_marks(house.catalogue.graph_record(), mark, size=0, shared=False) is GraphCondition.WHOLE
+
+
 @contextmanager
 def _alone(data: Path) -> Iterator[None]:
     with ExitStack() as stack:
@@ -126,8 +142,9 @@ class _RestoreRun:
             )
         if self._settings.catalogue and not path.exists():
             with House(self._settings) as house:
-                now = house.catalogue.clock()
-                alive = [one for one in house.catalogue.workers(now=now) if one.ended_at is None]
+                catalogue = house.begin_catalogue()
+                now = catalogue.clock()
+                alive = [one for one in catalogue.workers(now=now) if one.ended_at is None]
             if any(one.name == name and now - one.seen_at < SILENT for one in alive):
                 raise DataFolderBusy(
                     f"the worker {name} gave a sign of life just now: stop it before another takes its name"
@@ -141,7 +158,7 @@ class _RestoreRun:
         if not worker.exists():
             worker.write_text(self._backup.worker, encoding="ascii")
         with House(self._settings) as house:
-            if BackupPart.CATALOGUE in parts and self._settings.catalogue and house.catalogue.known_files():
+            if BackupPart.CATALOGUE in parts and self._settings.catalogue and house.begin_catalogue().known_files():
                 raise SettingsError("the catalogue that the settings name is not empty: name an empty database")
             self._restore_shelves(
                 house, [file for file in files if file.part in (BackupPart.ARCHIVE, BackupPart.DERIVED)]
@@ -203,17 +220,19 @@ class _RestoreRun:
             with House(self._settings) as house:
                 set_catalogue_aside(house, locked=True)
         with House(self._settings) as house:
-            house.catalogue.load_dump((file.path, self._repository.read(file)) for file in files)
+            catalogue = house.begin_catalogue()
+            catalogue.load_dump((file.path, self._repository.read(file)) for file in files)
         for file in files:
             self._count(file)
 
     def _settle(self, parts: frozenset[BackupPart], *, with_graph: bool) -> None:
-        """Forget what workers held when the backup was made, and have the graph written again if it may be behind."""
+        """Forget what workers held when the backup was made, and have the graph written again if it is not the catalogue's."""
         with House(self._settings) as house:
             now = house.catalogue.clock()
             for one in house.catalogue.workers(now=now) if BackupPart.CATALOGUE in parts else ():
                 house.catalogue.forget_leases(worker=one.name, rest=self._settings.fetch.delay, now=now)
-            self._graph_anew = not (parts == ALL and with_graph and self._backup.graph_is_current)
+            whole = parts == ALL and with_graph and self._backup.graph_is_current
+            self._graph_anew = not (whole if _without_marks(house) else _is_whole(house))
             if self._graph_anew:
                 describe_anew(house)
 

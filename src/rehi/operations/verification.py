@@ -41,6 +41,7 @@ class Fault:
     code: str
     why: str
     digest: Digest | None = None  # of the body that can't be had
+    length: int = 0  # of the part that is damaged or gone, as far as it is known
 
 
 @dataclass(slots=True)
@@ -150,8 +151,10 @@ class _Verification:
         for walk in self._house.archive.walks(starts=partial(record_starts, self._house)):
             self._offsets[walk.name] = self._go_through(walk)
         self._look_up_visits()
-        lost = [Fault(name, 0, RecordMissing.code, "the file is not there") for name in sorted(self._inventory.missing)]
-        self.done.faults += lost
+        self.done.faults += [
+            Fault(name, 0, RecordMissing.code, "the file is not there", length=self._inventory.ends[name])
+            for name in sorted(self._inventory.missing)
+        ]
 
     def look_for_bodies(self) -> None:
         """Look for every body. Those in files that were not gone through are read: adopted ones, and new ones."""
@@ -180,7 +183,9 @@ class _Verification:
                 elif sealed or known is not None or item.ref.end != size:
                     damaged = damaged or not item.whole
                     if f"{walk.name}:{item.ref.offset}" not in self._inventory.lost:
-                        self.done.faults.append(Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why))
+                        self.done.faults.append(
+                            Fault(walk.name, item.ref.offset, RecordDamaged.code, item.why, length=item.ref.length)
+                        )
                 self._on_progress(self.done.bytes + item.ref.end)
             if damaged:
                 self.done.damaged.append(walk.name)
@@ -188,7 +193,7 @@ class _Verification:
                 self.done.faults += [Fault(index.name, 0, IndexWrong.code, why) for why in index.faults()]
         if known is not None and size < known:
             why = f"the file ends at {size:,}, and it was {known:,} bytes long"
-            self.done.faults.append(Fault(walk.name, size, RecordMissing.code, why))
+            self.done.faults.append(Fault(walk.name, size, RecordMissing.code, why, length=known - size))
         self.done.files += 1
         self.done.bytes += size
         return offsets

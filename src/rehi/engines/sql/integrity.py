@@ -1,5 +1,9 @@
 """Integrity: whether an SQLite catalogue's file is as it was written, seen in one snapshot beside those who write.
 
+A deep look reads everything. A quick one has its time: it looks at rows of every table by lot, then at the trees, then at the
+indexes, and then at all rows, as far as it comes, and says how far that was. Of a catalogue with a million URLs (320 MB) it
+takes 0.1 s of CPU to look at the lots, 0.6 at the trees and 2.8 at the indexes.
+
 SQLite has no checksums. Its own check finds what is wrong with trees and indexes; here every value is looked at too: its
 type, its range, its characters, and keys that are the digest of other columns.
 """
@@ -7,22 +11,27 @@ type, its range, its characters, and keys that are the digest of other columns.
 from __future__ import annotations
 
 import math
+import random
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, SmallInteger, Table, Text
 
+from rehi.engines.sql.sampling import TableSample
 from rehi.engines.sql.statements.values import key_of, tail_of
 from rehi.engines.sql.tables import metadata
 from rehi.model.inventory import CatalogueFault
 
-BUDGET = 4.0  # seconds of processor time that a quick look may take; a catalogue of some 500 MB is looked at as a whole
+BUDGET = 4.0  # seconds of processor time that a quick look may take
+_LOTS = 1.5  # of these for the lots, at most
 FAULTS = (sqlite3.Error, UnicodeDecodeError)  # the second when a complaint quotes what is damaged
 _MOST_FAULTS = 100
 _STEPS = 50_000  # of SQLite's machine between two looks at the clock
@@ -53,65 +62,123 @@ class _TimeIsUp(Exception):
     """A quick look has taken as long as it may."""
 
 
-def find_faults(path: Path, *, deep: bool, opaque: Opaque = NOTHING_KNOWN) -> Iterator[CatalogueFault]:
-    """Yield what is wrong with the file; a quick look ends when its time is up, and says so by a fault that is none.
+@dataclass(slots=True)
+class _TimeLimit:
+    """How long a look may take, in processor time; its end may be set again while SQLite looks at it."""
+
+    until: float = math.inf
+
+    def is_up(self) -> bool:
+        return time.process_time() > self.until
+
+
+def find_faults(
+    path: Path, *, deep: bool, opaque: Opaque = NOTHING_KNOWN, budget: float = BUDGET
+) -> Iterator[CatalogueFault]:
+    """Yield what is wrong with the file; a quick look ends when its time is up, and says by a fault that is none how far it came.
 
     What only rooms can read is judged by them: ``opaque`` says for columns of bytes whether they are well.
     """
-    until = math.inf if deep else time.process_time() + BUDGET
+    limit, looked = _TimeLimit(), list[str]()
+    end = time.process_time() + budget
     try:
         with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as connection:
             connection.text_factory = bytes
             connection.execute("PRAGMA query_only = ON")
-            connection.set_progress_handler(lambda: time.process_time() > until, _STEPS)
+            connection.set_progress_handler(limit.is_up, _STEPS)
             connection.execute("BEGIN")
+            if not deep:
+                limit.until = min(time.process_time() + _LOTS, end)
+                yield from _check_lots(connection, limit, opaque, looked)
+                limit.until = end
+                yield from _check_structure(connection, looked)
             yield from _check_trees(connection)
-            yield from _check_values(connection, until, opaque)
+            looked.append("its indexes")
+            yield from _check_values(connection, limit, opaque)
     except _TimeIsUp:
-        yield CatalogueFault(table="", why="", unread=True)
+        yield _unread(looked)
     except FAULTS as error:
-        if "interrupted" in str(error):
-            yield CatalogueFault(table="", why="", unread=True)
-        else:
-            yield CatalogueFault(table="", why=str(error))
+        yield _unread(looked) if _is_interrupted(error) else CatalogueFault(table="", why=str(error))
+
+
+def _unread(looked: Sequence[str]) -> CatalogueFault:
+    """Return the fault that is none: it says what was looked at until the time was up."""
+    *most, last = looked or ("none of it",)
+    return CatalogueFault(table="", why=f"{', '.join(most)} and {last}" if most else last, unread=True)
+
+
+def _is_interrupted(error: Exception) -> bool:
+    return "interrupted" in str(error)
+
+
+def _check_lots(
+    connection: sqlite3.Connection, limit: _TimeLimit, opaque: Opaque, looked: list[str]
+) -> Iterator[CatalogueFault]:
+    """Check rows of every table by lot, as long as there is time for it; the tables come by lot, too."""
+    lot = random.Random()  # noqa: S311 - no secret
+    tables = metadata.sorted_tables
+    samples: list[TableSample] = []
+    for table in lot.sample(tables, len(tables)):
+        sample = TableSample(table)
+        try:
+            yield from _check_rows(sample.rows(connection, lot), table, limit, opaque)
+        except _TimeIsUp:
+            break
+        except FAULTS as error:
+            if _is_interrupted(error):
+                break
+            yield CatalogueFault(table=table.name, why=str(error))
+        samples.append(sample)
+    if len(samples) < len(tables):
+        looked.append(f"rows of {len(samples)} of {len(tables)} tables")
+        return
+    drawn, total = sum(sample.drawn for sample in samples), sum(sample.total for sample in samples)
+    share = min(drawn / total, 1.0) if total else 1.0
+    looked.append(f"{drawn:,} of about {total:,} rows ({share:.1%})")
+
+
+def _check_structure(connection: sqlite3.Connection, looked: list[str]) -> Iterator[CatalogueFault]:
+    """Check the trees alone, which takes a fifth of the time; what is wrong is said again by the whole check, if that is reached."""
+    faults = list(_complaints(connection, "quick_check"))
+    looked.append("its trees")
+    yield from faults
 
 
 def _check_trees(connection: sqlite3.Connection) -> Iterator[CatalogueFault]:
-    for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST_FAULTS})"):
-        for why in _text(line).splitlines():
-            if why != "ok" and not why.startswith("*** in database"):
-                index = _OF_INDEX.search(why)
-                yield CatalogueFault(table="", why=why, index=next(filter(None, index.groups()), "") if index else "")
+    yield from _complaints(connection, "integrity_check")
     for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
         yield CatalogueFault(
             table=_text(table), row=row, why=f"it refers to a row of {_text(parent)} that is not there"
         )
 
 
-def _check_values(connection: sqlite3.Connection, until: float, opaque: Opaque) -> Iterator[CatalogueFault]:
+def _complaints(connection: sqlite3.Connection, check: str) -> Iterator[CatalogueFault]:
+    for (line,) in connection.execute(f"PRAGMA {check}({_MOST_FAULTS})"):
+        for why in _text(line).splitlines():
+            if why != "ok" and not why.startswith("*** in database"):
+                index = _OF_INDEX.search(why)
+                yield CatalogueFault(table="", why=why, index=next(filter(None, index.groups()), "") if index else "")
+
+
+def _check_values(connection: sqlite3.Connection, limit: _TimeLimit, opaque: Opaque) -> Iterator[CatalogueFault]:
     for table in metadata.sorted_tables:
-        faults = 0
+        query = f"SELECT {_listed([column.name for column in table.columns])} FROM {table.name}"  # noqa: S608
         try:
-            for fault in _check_table(connection, table, until, opaque):
-                yield fault
-                faults += 1
-                if faults == _MOST_FAULTS:
-                    break
+            yield from islice(_check_rows(connection.execute(query), table, limit, opaque), _MOST_FAULTS)
         except FAULTS as error:
-            if "interrupted" in str(error):
+            if _is_interrupted(error):
                 raise _TimeIsUp from error
             yield CatalogueFault(table=table.name, why=str(error))
 
 
-def _check_table(
-    connection: sqlite3.Connection, table: Table, until: float, opaque: Opaque
+def _check_rows(
+    rows: Iterable[Sequence[Any]], table: Table, limit: _TimeLimit, opaque: Opaque
 ) -> Iterator[CatalogueFault]:
     names = [column.name for column in table.columns]
     checks = checks_of(table, opaque)
     follows = check_made_of(table.name, names)
-    query = f"SELECT {_listed(names)} FROM {table.name}"  # noqa: S608 - names of our own
-    for number, row in enumerate(connection.execute(query)):
-        if not number % 1000 and time.process_time() > until:
+    for number, row in enumerate(rows):
+        if not number % 1000 and limit.is_up():
             raise _TimeIsUp
         for why in wrong_values(row, names, checks, follows):
             yield CatalogueFault(table=table.name, row=row[0] if isinstance(row[0], int) else None, why=why)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import LargeBinary, Table
 
 from rehi.engines.sql.catalogue import open_catalogue
-from rehi.engines.sql.integrity import FAULTS, check_made_of, checks_of, wrong_values
+from rehi.engines.sql.integrity import FAULTS, NOTHING_KNOWN, Opaque, check_made_of, checks_of, wrong_values
 from rehi.engines.sql.tables import metadata
 from rehi.model.visit import Outcome
 
@@ -54,7 +55,7 @@ _ORPHANS = (
 )
 _SCHEDULE = (
     "state", "due_at", "status", "failures", "hops", "visited_at", "changed_at", "media_type", "etag", "last_modified",
-    "failing_since", "gone_at", "remarked", "history",
+    "failing_since", "gone_at", "remarked",
 )  # fmt: skip
 
 
@@ -64,31 +65,44 @@ def rebuild_indexes(path: Path) -> None:
         connection.execute("REINDEX")
 
 
-def salvage(old: Path, new: Path) -> Mapping[str, int]:
-    """Make a new catalogue with the readable rows of an old one, and return how many of each table."""
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """How many rows were brought to the new file, and how many could not be, by table."""
+
+    copied: Mapping[str, int]
+    left_out: Mapping[str, int]  # rows that are damaged, and places at which some can't be read
+
+
+def salvage(old: Path, new: Path, *, opaque: Opaque = NOTHING_KNOWN) -> Salvaged:
+    """Make a new catalogue with the readable rows of an old one. A value that is not copied anyway costs no row."""
     open_catalogue(f"sqlite:///{new}").close()
     counts: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     with closing(_open_old(old)) as source, closing(sqlite3.connect(new, isolation_level=None)) as target:
         target.execute("BEGIN IMMEDIATE")
         for name, given in _COPIED.items():
             table = metadata.tables[name]
-            counts[name] = _insert(target, table, valid_rows(source, table), given)
+            rows = valid_rows(source, table, opaque=opaque, unneeded=given.keys(), left_out=left_out)
+            counts[name] = _insert(target, table, rows, given)
         for statement in _ORPHANS:
             target.execute(statement)
         _copy_counts(source, target)
         _count_states(target)
         target.execute("COMMIT")
-    return counts
+    return Salvaged(counts, left_out)
 
 
-def restore_schedules(old: Path, new: Path) -> None:
-    """Give resources back when they are due and what was learned of them, where all their versions are there again."""
+def restore_schedules(old: Path, new: Path, *, opaque: Opaque = NOTHING_KNOWN) -> None:
+    """Give resources back when they are due and what was learned of them, where all their versions are there again.
+
+    A history that can't be read any more is left as the visits in the archive have made it again.
+    """
     table = metadata.tables["resource"]
-    changes = ", ".join(f'"{name}" = :{name}' for name in _SCHEDULE)
+    changes = ", ".join(f'"{name}" = :{name}' for name in _SCHEDULE) + ", history = coalesce(:history, history)"
     update = f"UPDATE resource SET {changes} WHERE id = :id AND url = :url AND versions = :versions"  # noqa: S608
     with closing(_open_old(old)) as source, closing(sqlite3.connect(new, isolation_level=None)) as target:
         target.execute("BEGIN IMMEDIATE")
-        target.executemany(update, valid_rows(source, table))
+        target.executemany(update, valid_rows(source, table, opaque=opaque))
         visits = metadata.tables["visit"]
         failed = (row for row in valid_rows(source, visits) if row["file_id"] is None)  # they left no record
         known = {row[0] for row in target.execute("SELECT id FROM resource")}
@@ -98,17 +112,42 @@ def restore_schedules(old: Path, new: Path) -> None:
         target.execute("COMMIT")
 
 
-def valid_rows(connection: sqlite3.Connection, table: Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table that can be read, and whose values are well."""
+def valid_rows(
+    connection: sqlite3.Connection,
+    table: Table,
+    *,
+    opaque: Opaque = NOTHING_KNOWN,
+    unneeded: Collection[str] = (),
+    left_out: Counter[str] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table that can be read, and whose values are well; the others are counted.
+
+    What is wrong in an unneeded column, or one of opaque bytes that may be missing, is left out alone, and not its row.
+    """
     names = [column.name for column in table.columns]
     texts = [not isinstance(column.type, LargeBinary) for column in table.columns]
-    checks, follows = checks_of(table), check_made_of(table.name, names)
-    for row in _readable_rows(connection, table, names):
-        if not any(wrong_values(row, names, checks, follows)):
-            yield {
-                name: value.decode() if is_text and isinstance(value, bytes) else value
-                for name, value, is_text in zip(names, row, texts, strict=True)
-            }
+    checks, follows = checks_of(table, opaque), check_made_of(table.name, names)
+    alone = [
+        column.name in unneeded or (column.nullable and (table.name, column.name) in opaque) for column in table.columns
+    ]
+    needed = [_no_check if may_miss else check for check, may_miss in zip(checks, alone, strict=True)]
+    faulty = Counter[str]() if left_out is None else left_out
+    for row in _readable_rows(connection, table, names, faulty):
+        kept = [
+            None if may_miss and check(value) else value
+            for value, check, may_miss in zip(row, checks, alone, strict=True)
+        ]
+        if any(wrong_values(kept, names, needed, follows)):
+            faulty[table.name] += 1
+            continue
+        yield {
+            name: value.decode() if is_text and isinstance(value, bytes) else value
+            for name, value, is_text in zip(names, kept, texts, strict=True)
+        }
+
+
+def _no_check(_: object) -> str:
+    return ""
 
 
 def _open_old(path: Path) -> sqlite3.Connection:
@@ -117,7 +156,9 @@ def _open_old(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _readable_rows(connection: sqlite3.Connection, table: Table, names: Sequence[str]) -> Iterator[Sequence[Any]]:
+def _readable_rows(
+    connection: sqlite3.Connection, table: Table, names: Sequence[str], faulty: Counter[str]
+) -> Iterator[Sequence[Any]]:
     listed = ", ".join(f'"{name}"' for name in names)
     key, wheres = "rowid", [""]
     if table.name == "finding":  # keyed by source and resource: a damaged page must not cost a source all its findings
@@ -127,7 +168,9 @@ def _readable_rows(connection: sqlite3.Connection, table: Table, names: Sequence
         key = names[0]
     for where in wheres:
         query = f"SELECT {key}, {listed} FROM {table.name} WHERE {where} {key} BETWEEN ? AND ? ORDER BY {key}"  # noqa: S608
-        yield from _rows_between(connection, query, -1, _LAST, Counter())
+        failures: Counter[str] = Counter()
+        yield from _rows_between(connection, query, -1, _LAST, failures)
+        faulty[table.name] += bool(failures[query])
 
 
 def _rows_between(

@@ -2,6 +2,17 @@
 
 from rehi.operations.health.ailment import Ailment, HousePart
 from rehi.operations.health.examination import Examination, examine, examine_house
-from rehi.operations.health.mending import LostVersion, Mended, mend
+from rehi.operations.health.mended import LostRecord, LostVersion, Mended
+from rehi.operations.health.mending import mend
 
-__all__ = ["Ailment", "Examination", "HousePart", "LostVersion", "Mended", "examine", "examine_house", "mend"]
+__all__ = [
+    "Ailment",
+    "Examination",
+    "HousePart",
+    "LostRecord",
+    "LostVersion",
+    "Mended",
+    "examine",
+    "examine_house",
+    "mend",
+]

@@ -22,13 +22,13 @@ def examine(house: House, *, deep: bool) -> Seen:
     if deep:
         done = verify_all(house)
         ailments = [*map(to_ailment, done.faults), *_known_damage(done), *missing_indexes(house), *_unknown(done)]
-        return f"{done.records:,} records in {done.files:,} files", ailments
+        return Seen(f"{done.records:,} records in {done.files:,} files", ailments)
     with lock_folder(house.settings.data, name="compact.lock"):
         ailments = [*_check_sizes(house), *_sample_indexes(house)]
     done = verify_sample(house, SAMPLED)
     seen = f"{sum(1 for _ in house.archive.walks()):,} files, {done.bodies:,} of their bodies read"
     known = {ailment.subject for ailment in ailments}
-    return seen, ailments + [to_ailment(fault) for fault in done.faults if fault.file not in known]
+    return Seen(seen, ailments + [to_ailment(fault) for fault in done.faults if fault.file not in known])
 
 
 def to_ailment(fault: Fault) -> Ailment:

@@ -1,33 +1,58 @@
-"""The catalogue's health: its own file, and what the archive's files know that it should know too."""
+"""The catalogue's health: whether it is there, its own file, and what the archive's files know that it should know too."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from rehi.app import House
-from rehi.embedded import embedded_catalogue
+from rehi.embedded import EmbeddedCatalogue, embedded_catalogue
+from rehi.errors import CatalogueLost
 from rehi.operations.health.ailment import Ailment, HousePart
+from rehi.remains import ARCHIVE, find_remains
 
-Seen = tuple[str, list[Ailment]]
+
+class Seen(NamedTuple):
+    """What was seen of a part."""
+
+    words: str
+    ailments: list[Ailment]
+    in_part: bool = False  # whether something was left out that should have been looked at
 
 
 def examine(house: House, *, deep: bool) -> Seen:
-    """Look at the embedded catalogue's file; one on a server is its own keeper's business."""
+    """Look at the embedded catalogue's file before it is opened; one on a server is its own keeper's business."""
     file = embedded_catalogue(house.settings)
-    if file is None:
-        return house.catalogue.check(), []
-    if not file.path.exists():
-        gone = Ailment(part=HousePart.CATALOGUE, subject=file.path.name, why="the file is not there")
-        return "", [gone] if any(house.archive.walks()) else []
-    faults = list(file.faults(deep=deep))
-    ailments = [
-        Ailment(part=HousePart.CATALOGUE, subject=fault.table or fault.index, why=fault.why, row=fault.row)
-        for fault in faults
-        if not fault.unread
-    ]
-    rest = ", not all of which was looked at; --deep does" if any(fault.unread for fault in faults) else ""
-    return f"{_size(file.path) / 1e6:,.1f} MB{rest}", ailments
+    if file is not None and (why := file.why_gone()):
+        remains = find_remains(house.settings.data) or ([ARCHIVE] if any(house.archive.walks()) else [])
+        if not remains:
+            return Seen("nothing is there yet", [])
+        return Seen("", [_ailment(file.path.name, f"{why}, though there are {' and '.join(remains)}")])
+    faults = [] if file is None else list(dict.fromkeys(file.faults(deep=deep)))  # a quick look may see one twice
+    ailments = [_ailment(fault.table or fault.index, fault.why, row=fault.row) for fault in faults if not fault.unread]
+    engine = ""
+    if not ailments:
+        try:
+            engine = house.catalogue.check()
+        except CatalogueLost as error:
+            ailments = [_ailment(file.path.name if file else "", str(error))]
+    return (
+        _seen_of_file(file, [fault.why for fault in faults if fault.unread], ailments)
+        if file
+        else Seen(engine, ailments)
+    )
+
+
+def _seen_of_file(file: EmbeddedCatalogue, unread: list[str], ailments: list[Ailment]) -> Seen:
+    size = f"{_size(file.path) / 1e6:,.1f} MB"
+    if not unread:
+        return Seen(size, ailments)
+    return Seen(f"{size}, of which was looked at only {unread[0]}; --deep looks at all of it", ailments, in_part=True)
+
+
+def _ailment(subject: str, why: str, *, row: int | None = None) -> Ailment:
+    return Ailment(part=HousePart.CATALOGUE, subject=subject, why=why, row=row)
 
 
 def _size(path: Path) -> int:

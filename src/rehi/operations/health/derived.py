@@ -28,7 +28,7 @@ def examine(house: House, *, deep: bool) -> Seen:
         for now in house.catalogue.readings(ids=[facts.id]):  # once more, as the catalogue knows it by now
             if why := _why(house, now):
                 ailments.append(Ailment(part=HousePart.DERIVED, subject=_file_of(facts), why=why, row=facts.id))
-    return f"{count:,} readings", ailments
+    return Seen(f"{count:,} readings", ailments)
 
 
 def _check_sizes(house: House) -> Iterator[Ailment]:

@@ -51,14 +51,14 @@ class _Comparison:
 def examine(house: House, *, deep: bool) -> Seen:
     """Look at the mark, and at what the graph says of some subjects or of all; a deep look reads every table, too."""
     if owner := house.graph_owner:
-        return f"it lies with the worker {owner}: look there", []
+        return Seen(f"it lies with the worker {owner}: look there", [])
     record = house.catalogue.graph_record(load_all("topic"))
     if record.rewriting:
-        return "", [_ailment(f"it is being written again, {record.left:,} are left: {record.rewriting}")]
+        return Seen("", [_ailment(f"it is being written again, {record.left:,} are left: {record.rewriting}")])
     if why := _check_mark(house):
-        return "", [_ailment(why)]
+        return Seen("", [_ailment(why)])
     if house.catalogue.graph_record().mark is None:
-        return "it has no mark yet; the next harvest gives it one", []
+        return Seen("it has no mark yet; the next harvest gives it one", [])
     ailments = [_ailment(why) for why in house.graph.verify()] if deep else []
     with Strays(house) as strays:
         done = _Comparison(strays=strays if deep else None)
@@ -78,7 +78,7 @@ def examine(house: House, *, deep: bool) -> Seen:
     if strays.foreign:
         rest += f", {strays.foreign:,} graphs are not ours and left alone: {', '.join(strays.foreigners)}"
     rest += f", but none of the topics that fail: {', '.join(done.failed)}" if done.failed else ""
-    return f"{done.compared:,} descriptions compared{rest}", ailments
+    return Seen(f"{done.compared:,} descriptions compared{rest}", ailments)
 
 
 def remove_strays(house: House) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 
 from rehi import __version__
@@ -15,6 +14,9 @@ from rehi.model.problem import Problem, Stage
 from rehi.model.retention import PrunedBody
 from rehi.operations.health import derived, graph
 from rehi.operations.health.archive import missing_indexes
+from rehi.operations.health.examination import examine
+from rehi.operations.health.losses import find_lost_records
+from rehi.operations.health.mended import LostRecord, LostVersion, Mended
 from rehi.operations.health.rebuilding import mend_catalogue
 from rehi.operations.reindex import reindex
 from rehi.operations.retention import RESOURCES, finish_prune
@@ -22,32 +24,15 @@ from rehi.operations.verification import Fault, Verified, files_elsewhere, files
 from rehi.settings import Settings
 
 LOST = "lost"  # the rule by which bytes are gone that could not be brought back
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostVersion:
-    """A version of which something can't be brought back."""
-
-    url: str
-    at: str  # its time
-    number: int | None = None  # where it is known
-    why: str
-
-
-@dataclass(slots=True)
-class Mended:
-    """What was done, and what is lost."""
-
-    done: list[str] = field(default_factory=list)
-    lost: list[LostVersion] = field(default_factory=list)
+NAMED = 5  # records that a problem names
 
 
 def mend(settings: Settings) -> Mended:
-    """Bring every part back that is damaged; DataFolderBusy while somebody harvests here."""
+    """Bring every part back that is damaged, and look at all of them again; DataFolderBusy while somebody harvests here."""
     mended = Mended()
     with House(settings) as house:
         _refuse_beside_a_harvest(house)
-        mended.done += mend_catalogue(house)
+        mend_catalogue(house, mended)
     with House(settings) as house:  # the catalogue may be another one by now
         _mend_archive(house, mended)
         _mend_derived(house, mended)
@@ -55,6 +40,8 @@ def mend(settings: Settings) -> Mended:
         with house.working() as work:
             work.catch_up()
         mended.done += [f"{n:,} {name}" for name, n in sorted(work.progress.counts.items()) if n]
+    with House(settings) as house:
+        mended.ailing += [ailment for seen in examine(house, deep=True) for ailment in seen.ailments]
     return mended
 
 
@@ -84,7 +71,9 @@ def _mend_archive(house: House, mended: Mended) -> None:
     bodies += [fault.digest for fault in done.faults if fault.digest]
     known = house.catalogue.find_bodies(bodies)
     gone = house.catalogue.describe_bodies({body.id: LOST for body in known.values() if body.pruned is None})
-    _note_lost(house, gone, done)
+    records = list(find_lost_records(house, [fault for fault in done.faults if fault.code != IndexWrong.code]))
+    _note_lost(house, gone, done, records)
+    mended.records += records
     mended.lost += [lost for body in gone for lost in _versions_of(house, body)]
     if gone:
         mended.done.append(f"{len(gone):,} bodies are lost")
@@ -92,7 +81,7 @@ def _mend_archive(house: House, mended: Mended) -> None:
     mended.done += _mend_indexes(house, done.faults)
 
 
-def _note_lost(house: House, gone: Sequence[PrunedBody], done: Verified) -> None:
+def _note_lost(house: House, gone: Sequence[PrunedBody], done: Verified, records: Sequence[LostRecord]) -> None:
     """Write down what is lost, in the archive first: a catalogue that is made again must not look for it either."""
     with lock_folder(house.settings.data, name="prune.lock"):
         write_tombstones(
@@ -105,12 +94,17 @@ def _note_lost(house: House, gone: Sequence[PrunedBody], done: Verified) -> None
     known = {file.name: file.known_end for file in files_here(house)}
     house.catalogue.shorten_files({name: end for name, end in ends.items() if end < known[name]})
     parts = [fault for fault in done.faults if fault.code != IndexWrong.code]
-    house.catalogue.note([_to_problem(fault) for fault in parts])
+    names: dict[tuple[str, int], list[str]] = {}
+    for record in records:
+        names.setdefault((record.file, record.offset), []).append(str(record))
+    house.catalogue.note([_to_problem(fault, names.get((fault.file, fault.offset), [])) for fault in parts])
 
 
-def _to_problem(fault: Fault) -> Problem:
+def _to_problem(fault: Fault, names: Sequence[str]) -> Problem:
     subject = f"{fault.file}:{fault.offset}"
-    return Problem.of(RecordLost(fault.why), stage=Stage.ARCHIVE, subject=subject, at=utc_now())
+    named = f": {'; '.join(names[:NAMED])}" if names else ""
+    rest = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return Problem.of(RecordLost(f"{fault.why}{named}{rest}"), stage=Stage.ARCHIVE, subject=subject, at=utc_now())
 
 
 def _versions_of(house: House, body: PrunedBody) -> Iterator[LostVersion]:
@@ -171,8 +165,8 @@ def _mend_indexes(house: House, faults: Sequence[Fault]) -> Iterator[str]:
 
 def _mend_derived(house: House, mended: Mended) -> None:
     """Have readings made again whose records are damaged."""
-    _, ailments = derived.examine(house, deep=True)
-    readings = [ailment.row for ailment in ailments if ailment.row is not None]
+    seen = derived.examine(house, deep=True)
+    readings = [ailment.row for ailment in seen.ailments if ailment.row is not None]
     sizes = house.derived.sizes()
     known = [
         file for file in house.catalogue.known_files() if is_derived(file.name) and file.owner in ("", house.worker)
@@ -187,7 +181,7 @@ def _mend_derived(house: House, mended: Mended) -> None:
 
 def _mend_graph(house: House, mended: Mended) -> None:
     """Remove what is stray; set a graph aside that is wrong otherwise: whoever writes it next writes all of it again."""
-    _, ailments = graph.examine(house, deep=True)
+    ailments = graph.examine(house, deep=True).ailments
     if ailments and all(graph.STRAY in ailment.why for ailment in ailments):
         removed = list(graph.remove_strays(house))
         mended.done += removed
