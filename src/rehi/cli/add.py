@@ -40,7 +40,7 @@ def command(
     priority: str | None,
     as_json: bool,
 ) -> None:
-    """Add a Heritrix crawl log (gzipped or not), a list of URLs, one page, or a crawl made elsewhere (WARC or ARC).
+    """Add a Heritrix crawl log (packed or not), a list of URLs, one page, or a crawl made elsewhere (WARC or ARC).
 
     The kind is detected. What was interrupted goes on where it stopped; what is done already is not read twice.
     What lies at a URL is visited by the next `rehi harvest`, or by the rehi that is up, as politely as any page; then
