@@ -56,7 +56,6 @@ def take_in(
             kept, more = keep(captures, now)
             counts |= {what: counts.get(what, 0.0) + n for what, n in kept.items()}
             problems += more
-            findings = [entry for entry in findings if entry.capture is None]
         counts["seconds:sources"] = (now - began).total_seconds()
         into.take_in(
             source,
