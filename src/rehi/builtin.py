@@ -108,6 +108,13 @@ def find(group: str, name: str) -> str | None:
     return BUILTIN.get(group, {}).get(name) or _outsiders(group).get(name)
 
 
+def package_of(group: str, name: str) -> str:
+    """Return who brings the part of that name: ``rehi``, or an outsider's package."""
+    place = find(group, name)
+    brought = (one.package for one in outsiders() if (one.group, one.name, one.place) == (group, name, place))
+    return "rehi" if is_built_in(group, name) else next(brought, "")
+
+
 def is_built_in(group: str, name: str) -> bool:
     """Whether rehi itself brings the part of that name."""
     return name in BUILTIN.get(group, {})

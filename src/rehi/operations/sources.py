@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rehi.app import House, utc_now
-from rehi.builtin import find, load, load_all
+from rehi.builtin import find, load_all
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceState
 from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId
@@ -173,12 +173,14 @@ def kind_in_words(source: Source) -> str:
     """Return what a source is, as people call it."""
     if source.kind == UNRECOGNISED:
         return "not known yet"
-    return str(load("source", source.kind).title) if find("source", source.kind) else source.kind
+    kind = load_all("source").get(source.kind)  # none if the package that brings it is gone, or can't be loaded
+    return source.kind if kind is None else str(kind.title)
 
 
 def unit_of(source: Source) -> str:
     """Return what a source consists of: lines, or records."""
-    return str(load("source", source.kind).unit) if find("source", source.kind) else "lines"
+    kind = load_all("source").get(source.kind)
+    return "lines" if kind is None else str(kind.unit)
 
 
 def upload_folder(house: House) -> Path:

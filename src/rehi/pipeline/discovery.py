@@ -23,6 +23,7 @@ from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
 from rehi.pipeline.judgement import Judge
+from rehi.pipeline.kind_guard import discover_safely
 from rehi.pipeline.rooms import LEASE_SECONDS
 from rehi.ports import Catalogue
 from rehi.settings import Settings
@@ -117,9 +118,9 @@ class Discovery:
             fetch = SourceFetch(
                 source, self.catalogue, self.archive, self.clock, self.spool, self.settings.fetch.max_bytes
             )
-            kind = self._kind_of(source, fetch)
+            name, kind = self._kind_of(source, fetch)
             crawl = _Crawl(self, source, stack)
-            batches = kind.discover(source, source.cursor, fetch)
+            batches = discover_safely(name, kind, source, fetch)
             report(source, source.share)
             renewed_at = self.clock()
             for share in take_in(
@@ -138,8 +139,8 @@ class Discovery:
                     self.catalogue.renew_claims([claim], worker=self.worker, ttl=LEASE_SECONDS, now=renewed_at)
                 yield
 
-    def _kind_of(self, source: Source, fetch: SourceFetch) -> SourceKind:
-        """Return a source's kind; what lies at a URL is looked at first."""
+    def _kind_of(self, source: Source, fetch: SourceFetch) -> tuple[str, SourceKind]:
+        """Return a source's kind with its name; what lies at a URL is looked at first."""
         name = source.kind
         if name == UNRECOGNISED:
             with fetch(source.location) as fetched:
@@ -153,7 +154,7 @@ class Discovery:
             kind: SourceKind = load("source", name)
         except SettingsError as error:
             raise SourceError(f"{source.name} can't be read: {error}") from error
-        return kind
+        return name, kind
 
     def _fail(self, source: Source, error: RehiError) -> None:
         named = SourceError(str(error).replace(source.location, source.name))  # whoever reads the list needs no path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -22,14 +23,27 @@ _WARC = re.compile(rb"[\r\n]*WARC/\d")
 _ARC_FILE = re.compile(rb"[\r\n]*filedesc:\S* \S+ \d{12,14} \S+ \d+\r?\n\d+ \d+ [^\r\n]*\r?\n")
 _ARC_RECORD = re.compile(rb"[\r\n]*(?:filedesc:|\S+ \S+ \d{14} \S+ \d+\r?\n)")
 _NAMED = re.compile(r".+\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
+_log = logging.getLogger(__name__)
 PAGE = "page"  # what lies on this machine is never one
 
 
 def recognise(sample: SourceSample, kinds: Mapping[str, SourceKind]) -> tuple[str, Recognition] | None:
     """Return the name of the kind that is surest, with what it says; None if none is sure at all."""
-    asked = [(name, kind.recognise(sample)) for name, kind in kinds.items()]
+    asked = [(name, _ask(name, kind, sample)) for name, kind in kinds.items()]
     name, surest = max(asked, key=lambda one: one[1].certainty)
     return (name, surest) if surest.certainty > 0 else None
+
+
+def _ask(name: str, kind: SourceKind, sample: SourceSample) -> Recognition:
+    """Return what a kind says; one that fails has not recognised anything."""
+    try:
+        recognition = kind.recognise(sample)
+        return Recognition(float(recognition.certainty), str(recognition.what))
+    except Exception:  # of an outsider's kind, which may raise whatever it likes: the others are asked nevertheless
+        _log.warning(
+            "the kind of source %s failed to tell what %s is; it is left out", name, sample.name, exc_info=True
+        )
+        return NOT_AT_ALL
 
 
 def recognise_file(path: Path, kinds: Mapping[str, SourceKind]) -> str:
