@@ -37,7 +37,11 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
         "az": "rehi.engines.bucket.backups:open_backups",
     },
     "executor": {"local": "rehi.engines.local:open_executor"},
-    "facet": {"language": "rehi.enrich.language:FACET", "names": "rehi.enrich.names:FACET"},
+    "facet": {
+        "language": "rehi.enrich.language:FACET",
+        "names": "rehi.enrich.names:FACET",
+        "metadata": "rehi.enrich.metadata:FACET",
+    },
     "topic": {
         "resource": "rehi.graph.description:RESOURCES",
         "entity": "rehi.graph.description:ENTITIES",
