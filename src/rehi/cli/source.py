@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from rehi.cli.output import json_option, open_house, show_json, show_table
-from rehi.model.source import Source
 
-COUNTS = ("lines", "accepted", "rejected", "malformed", "visited")
+COUNTS = ("accepted", "rejected", "malformed", "visited")
 
 
 @click.command("source")
@@ -56,7 +55,14 @@ def command(
     """
     from rehi.operations.retention import check_keep, keep_of, order_keep
     from rehi.operations.revisit import check_policy, order_policy, priority_of
-    from rehi.operations.sources import get_source, kind_in_words, list_sources, order_follow
+    from rehi.operations.sources import (
+        entries_in_words,
+        get_source,
+        kind_in_words,
+        list_sources,
+        order_follow,
+        state_in_words,
+    )
     from rehi.sources.links import parse_follow
 
     if number is None and any(given is not None for given in (policy, priority, keep, follow)):
@@ -77,14 +83,10 @@ def command(
             return
         default = f"{house.settings.revisit.policy} (the setting)"
         rows = [
-            (str(row.id), row.name, kind_in_words(row), _state(row), row.policy or default, priority_of(row), keep_of(row),
-             row.follow or "none",
+            (str(row.id), row.name, kind_in_words(row), state_in_words(row), row.policy or default, priority_of(row), keep_of(row),
+             row.follow or "none", entries_in_words(row),
              *(int(row.counts.get(what, 0)) for what in COUNTS))
             for row in shown
         ]  # fmt: skip
-        columns = ("no.", "name", "kind", "state", "policy", "priority", "keeps", "follows", *COUNTS)
+        columns = ("no.", "name", "kind", "state", "policy", "priority", "keeps", "follows", "read", *COUNTS)
         show_table(columns, rows, empty="There is no source yet. Add one with: rehi add FILE")
-
-
-def _state(source: Source) -> str:
-    return f"waits for {source.awaits}" if source.awaits else source.state

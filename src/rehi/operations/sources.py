@@ -16,9 +16,9 @@ from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceState
 from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId
 from rehi.operations.status import RunningService
-from rehi.sources import normalise, recognise_file
+from rehi.sources import normalise, recognise_file, sample_file
 from rehi.sources.links import parse_follow
-from rehi.sources.recognition import find_crawls
+from rehi.sources.recognition import PAGE, find_crawls
 
 WARC, WARC_IN_PLACE = "warc", "warc-in-place"
 KindName = Annotated[
@@ -99,11 +99,16 @@ def enter(house: House, given: str, *, kind: str = UNRECOGNISED, again: bool = F
 def enter_file(
     house: House, path: Path, *, name: str, kind: str = UNRECOGNISED, again: bool = False, in_place: bool = False
 ) -> Source:
-    """Enter a file as a source; ``again`` enters it a second time, with statistics of its own."""
-    recognised = recognise_file(path, load_all("source"))
-    if kind not in (UNRECOGNISED, recognised):
-        raise SourceError(f"{path} is not of the kind {kind}, but of {recognised}")
-    kind = recognised
+    """Enter a file as a source; ``again`` enters it a second time, with statistics of its own.
+
+    A kind that is said holds, whatever the file looks like.
+    """
+    if kind == PAGE:
+        raise SourceError(f"{path} is a file and can't be a page; add the address where it lies")
+    if kind == UNRECOGNISED:
+        kind = recognise_file(path, load_all("source"))
+    else:
+        sample_file(path, name=name)  # SourceError if it can't be opened
     if in_place:
         if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")
@@ -175,6 +180,42 @@ def kind_in_words(source: Source) -> str:
         return "not known yet"
     kind = load_all("source").get(source.kind)  # none if the package that brings it is gone, or can't be loaded
     return source.kind if kind is None else str(kind.title)
+
+
+def state_in_words(source: Source) -> str:
+    """Return how far a source has come; of one at a URL, what it waits for."""
+    is_unvisited = source.state is SourceState.READING and not source.is_local and not source.cursor
+    awaited = source.awaits or (source.location if is_unvisited else "")
+    return f"waits for {awaited}" if awaited else source.state.value
+
+
+def entries_in_words(source: Source) -> str:
+    """Return how many entries were read of a source, in its own unit: "1,200 lines"."""
+    unit = unit_of(source)
+    read = int(source.counts.get(unit, source.counts.get("lines", 0)))  # a page once counted as a line
+    return f"{read:,} {unit.removesuffix('s') if read == 1 else unit}"
+
+
+def counts_of_reading(before: Source, after: Source) -> dict[str, int]:
+    """Return what a reading did, in numbers; those of visits and documents are its resources', whoever brought them."""
+    of_reading = {unit_of(after), "accepted", "rejected", "malformed", "kept", "known", "adopted", "unresolved"}
+    counts = {
+        what: int(n - before.counts.get(what, 0))
+        for what, n in sorted(after.counts.items())
+        if what in of_reading or what.startswith("rejected:")
+    }
+    return {what: n for what, n in counts.items() if n}
+
+
+def has_changed(source: Source) -> bool:
+    """Whether a file was written after it was begun to be read, or is longer or shorter than when it was added."""
+    if not source.is_local or source.began_at is None:
+        return False
+    try:
+        stat = Path(source.location).stat()
+    except OSError:
+        return False
+    return stat.st_size != source.size or stat.st_mtime > source.began_at.timestamp()
 
 
 def unit_of(source: Source) -> str:

@@ -6,7 +6,7 @@ That goes on beside the visits. A file is opened where it lies, and what lies at
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -37,6 +37,7 @@ ADVICE = "What came before is kept. Mend the file and add it again."
 
 _log = logging.getLogger(__name__)
 
+Turns = Generator[None, None, bool]  # a batch of a source each
 Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
 
 
@@ -88,30 +89,33 @@ class Discovery:
             else:
                 _log.warning("%s is left to a worker on whose machine %s lies", source.name, source.location)
 
-    def read(self, claimed: ClaimedSource, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
+    def read(self, claimed: ClaimedSource, *, report: Report, cancelled: Callable[[], bool]) -> Turns:
         """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further.
 
-        It is yielded after each batch, so that others can have their turn; the source stays open meanwhile.
+        It is yielded after each batch, so that others can have their turn; the source stays open meanwhile. What is
+        returned is whether it has been read to its end now.
         """
         claim, source = claimed.claim, claimed.source
         if source.state is SourceState.DONE:
             self.catalogue.finish([claim])
-            return
+            return False
         try:
             yield from self._discover(source, claim, report, cancelled)
         except Awaited as awaited:
             self.catalogue.suspend(
                 source, awaited.url, [claim], since=awaited.since, at_once=awaited.at_once, now=self.clock()
             )
-            return
+            return False
         except SourceError as error:
             self._fail(source, error)
             self.catalogue.finish([claim])
             raise
-        if not cancelled():
-            self.catalogue.mark_source(source.id, SourceState.DONE)
-            self.catalogue.note([], solved=[ProblemKey(Stage.SOURCES, source.name, SourceError.code)])
-            self.catalogue.finish([claim])
+        if cancelled():
+            return False
+        self.catalogue.mark_source(source.id, SourceState.DONE)
+        self.catalogue.note([], solved=[ProblemKey(Stage.SOURCES, source.name, SourceError.code)])
+        self.catalogue.finish([claim])
+        return True
 
     def _discover(self, source: Source, claim: Claim, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
         with ExitStack() as stack:

@@ -26,7 +26,7 @@ from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.readings import choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
-from rehi.operations.sources import kind_in_words, order_follow, unit_of
+from rehi.operations.sources import entries_in_words, kind_in_words, order_follow, unit_of
 from rehi.operations.status import count_outdated, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
@@ -62,6 +62,7 @@ def show_overview(request: Request) -> Response:
         "sources": catalogue.sources(),
         "status": service.status,
         "kind_in_words": kind_in_words,
+        "entries_in_words": entries_in_words,
     }
     return render(request, "overview.html", values)
 
