@@ -141,7 +141,11 @@ def test_a_kind_of_sources_that_fails_costs_only_its_source(package: Path, tmp_p
     shaky.write_text(f"shaky http://127.0.0.1:1/ {what}", encoding="utf-8")
     plain.write_text("http://127.0.0.1:1/plain\n", encoding="utf-8")
     rehi.run("add", str(shaky), code=1)
-    rehi.run("add", str(plain))
+    added = subprocess.run(
+        rehi.line("add", str(plain)), env=rehi.environment, capture_output=True, text=True, timeout=LONGEST, check=True
+    )
+    assert "shaky can't tell what plain.txt is, and is left out: IndexError: what is this" in added.stderr
+    assert "Traceback" not in added.stderr
     states = {source["name"]: (source["state"], source["counts"]["accepted"]) for source in rehi.ask("source")}
     assert states == {"shaky.txt": ("failed", 1), "plain.txt": ("done", 1)}
     (problem,) = rehi.ask("problems", "--stage", "sources")["problems"]

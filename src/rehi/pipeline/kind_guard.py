@@ -29,7 +29,7 @@ def discover_safely(name: str, kind: SourceKind, source: Source, fetch: Fetch) -
     except Exception as error:
         if is_shortage(error):
             raise
-        _log.warning("the kind of source %s failed", name, exc_info=True)
+        _log.info("the kind of source %s failed", name, exc_info=True)  # the sentence is on the problems list
         brought = "" if is_ours else f" of {package_of('source', name)}"
         why = f"the kind {name}{brought} failed: {type(error).__name__}: {error}"
         raise SourceError(f"{source.name} can't be read further: {why}") from error

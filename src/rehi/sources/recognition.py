@@ -39,10 +39,9 @@ def _ask(name: str, kind: SourceKind, sample: SourceSample) -> Recognition:
     try:
         recognition = kind.recognise(sample)
         return Recognition(float(recognition.certainty), str(recognition.what))
-    except Exception:  # of an outsider's kind, which may raise whatever it likes: the others are asked nevertheless
-        _log.warning(
-            "the kind of source %s failed to tell what %s is; it is left out", name, sample.name, exc_info=True
-        )
+    except Exception as error:  # of an outsider's kind: the others are asked nevertheless
+        why = f"{type(error).__name__}: {error}"
+        _log.warning("the kind of source %s can't tell what %s is, and is left out: %s", name, sample.name, why)
         return NOT_AT_ALL
 
 
