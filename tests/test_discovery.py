@@ -97,6 +97,13 @@ def test_what_lies_at_a_url_is_visited_and_read_as_what_its_type_or_a_person_say
         assert len(house.catalogue.versions("http://a.test/list.txt")) == 1
 
 
+def test_a_source_that_waited_for_its_visit_counts_once(tmp_path: Path) -> None:
+    with on_site(tmp_path, answering(list=(200, URIS, LIST))) as (house, _), house.working() as wheel:
+        add(house, "http://a.test/list.txt")
+        wheel.run(until_idle=True, stopped=lambda: False)
+        assert wheel.progress.counts["discovered"] == 1
+
+
 def test_every_line_of_a_list_at_a_url_is_accounted_for(tmp_path: Path) -> None:
     with on_site(tmp_path, answering(list=(200, URIS, LIST))) as (house, _):
         source = add(house, "http://a.test/list.txt")

@@ -20,7 +20,7 @@ from backports import zstd
 from rehi.app import House
 from rehi.errors import NotFound, RecordMissing
 from rehi.model.capture import Capture, CaptureFilter
-from rehi.model.listing import Page
+from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
 from rehi.model.source import Source, SourceState
 from rehi.model.version import Digest
@@ -219,6 +219,25 @@ def test_a_second_run_adds_nothing(house: House, take: Take) -> None:
     assert (source.counts["known"], source.counts.get("kept", 0)) == (3, 0)
     assert [(path, path.read_bytes()) for path in house.archive_folder.iterdir()] == before
     assert house.catalogue.totals(now=JUNE).visits == totals.visits == 3
+
+
+def test_what_is_on_record_belongs_to_every_source_that_brings_it(house: House, take: Take) -> None:
+    first = take(response(A, PAGE), response(B, b"", "Location: http://c.ee/", status="302 Found"))
+    second = take(
+        response(A, PAGE), response(B, b"", "Location: http://c.ee/", status="302 Found"), revisit(C, b"elsewhere")
+    )
+    assert (second.counts["known"], second.counts["unresolved"]) == (2, 1)
+    for source in (first, second):
+        rows, _ = house.catalogue.documents(DocumentFilter(source_id=source.id), Page())
+        assert sorted(row.url for row in rows if row.url != C) == [A, B]
+    row = house.catalogue.document(A)
+    assert [claims.source_id for claims in house.catalogue.claims_on([row.resource_id])[row.resource_id]] == [
+        first.id,
+        second.id,
+    ]
+    assert (second.counts["visited"], second.counts["new"]) == (first.counts["visited"], first.counts["new"])
+    harvest(house)
+    assert house.catalogue.totals(now=datetime.now(UTC)).visits == 2, "nothing is due"
 
 
 def test_revisits_are_resolved_by_their_digest(house: House, take: Take) -> None:

@@ -37,7 +37,11 @@ BUILTIN: Mapping[str, Mapping[str, str]] = {
         "az": "rehi.engines.bucket.backups:open_backups",
     },
     "executor": {"local": "rehi.engines.local:open_executor"},
-    "facet": {"language": "rehi.enrich.language:FACET", "names": "rehi.enrich.names:FACET"},
+    "facet": {
+        "language": "rehi.enrich.language:FACET",
+        "names": "rehi.enrich.names:FACET",
+        "metadata": "rehi.enrich.metadata:FACET",
+    },
     "topic": {
         "resource": "rehi.graph.description:RESOURCES",
         "entity": "rehi.graph.description:ENTITIES",
@@ -106,6 +110,13 @@ def load_all(group: str) -> dict[str, Any]:
 def find(group: str, name: str) -> str | None:
     """Return where the part of that name is, built in or an outsider's; None if there is none."""
     return BUILTIN.get(group, {}).get(name) or _outsiders(group).get(name)
+
+
+def package_of(group: str, name: str) -> str:
+    """Return who brings the part of that name: ``rehi``, or an outsider's package."""
+    place = find(group, name)
+    brought = (one.package for one in outsiders() if (one.group, one.name, one.place) == (group, name, place))
+    return "rehi" if is_built_in(group, name) else next(brought, "")
 
 
 def is_built_in(group: str, name: str) -> bool:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehi.builtin import load
+from rehi.builtin import is_built_in, load, package_of
+from rehi.errors import RehiError, SettingsError
 from rehi.folder_lock import translate_error
 from rehi.process import utc_now
 from rehi.settings import ArchiveSettings
@@ -38,8 +39,17 @@ def open_repository(place: str, settings: ArchiveSettings) -> Repository:
 
     scheme, slashes, _ = place.partition("://")
     uri = place if slashes else Path(place).resolve().as_uri()
-    store = load("backup", scheme if slashes else "file")(uri, endpoint=settings.endpoint, region=settings.region)
-    return Repository(store)
+    open_backups = load("backup", scheme if slashes else "file")
+    try:
+        return Repository(open_backups(uri, endpoint=settings.endpoint, region=settings.region))
+    except Exception as error:
+        if isinstance(error, RehiError) or not slashes or is_built_in("backup", scheme):
+            raise
+        brought = package_of("backup", scheme)
+        why = f"{type(error).__name__}: {error}"
+        raise SettingsError(
+            f"{place} can't be opened: the place for backups {scheme} of {brought} failed: {why}"
+        ) from error
 
 
 def open_archive(folder: Path, settings: ArchiveSettings) -> Archive:

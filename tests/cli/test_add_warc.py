@@ -35,7 +35,7 @@ def test_a_file_is_taken_in_and_what_it_held_is_shown(crawls: Path, data: Path) 
     done = rehi("add", str(crawls / "1.warc.gz"), data=data)
     assert (done.returncode, done.stderr) == (0, "")
     assert "crawl made elsewhere, done" in done.stdout
-    assert rehi("add", str(crawls / "1.warc.gz"), data=data).stdout == done.stdout
+    assert "nothing was read now" in rehi("add", str(crawls / "1.warc.gz"), data=data).stdout
 
 
 def test_a_folder_stands_for_the_crawls_in_it(crawls: Path, data: Path) -> None:

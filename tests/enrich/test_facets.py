@@ -11,6 +11,7 @@ import pytest
 
 from rehi.enrich import Facet, recipe_of, understand
 from rehi.enrich.language import FACET as LANGUAGE
+from rehi.enrich.metadata import FACET as METADATA
 from rehi.enrich.names import FACET as NAMES
 from rehi.model.document import Document, TableShape
 from rehi.testing.contracts.facet import FacetContract
@@ -44,6 +45,22 @@ class TestNames(FacetContract):
         return {"language": "en"}
 
 
+class TestMetadata(FacetContract):
+    @pytest.fixture
+    def facet(self) -> Facet:
+        return METADATA
+
+    @pytest.fixture
+    def document(self) -> Document:
+        told = (("author", "Mary Smith"), ("date", "2014-02-03"), ("robots", "none"))
+        return Document(media_type="text/html", text=TEXT, metadata=told)
+
+    def test_the_catalogue_keeps_what_the_graph_states(self, facet: Facet, value: Any) -> None:
+        assert facet.brief(value) == {"author": "Mary Smith", "date": "2014-02-03"}
+        assert facet.brief((("robots", "none"),)) is None
+        assert list(facet.show(value)) == [("Author", "Mary Smith"), ("Date", "2014-02-03"), ("Robots", "none")]
+
+
 class TestWeather(FacetContract):
     @pytest.fixture
     def facet(self) -> Facet:
@@ -67,8 +84,8 @@ def test_all_that_follows_from_a_document_comes_at_once() -> None:
 
 
 def test_a_recipe_names_the_facets_but_for_those_that_failed() -> None:
-    assert recipe_of() == "language-1 names-1"
-    assert recipe_of({"names": "ValueError: no"}) == "language-1"
+    assert recipe_of() == "language-1 names-1 metadata-1"
+    assert recipe_of({"names": "ValueError: no"}) == "language-1 metadata-1"
 
 
 FULL_DISK = """

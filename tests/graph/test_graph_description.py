@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
+import orjson
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
@@ -14,7 +15,7 @@ from rehi.graph import vocabulary as v
 from rehi.languages.kinds import NameKind
 from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
-from rehi.model.work import ReadingFacts, ResourceDescription
+from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 from rehi.ports import ReplaceGraph, ReplaceSubject
 from tests.graph.described import describe
 
@@ -182,3 +183,15 @@ def test_the_vocabulary_explains_each_property_of_ours() -> None:
     used = {t.predicate.value for made in changes for t in made.triples}
     assert {name for name in used if name.startswith((v.NER, v.REHI))} <= explained
     assert {v.NER, v.REHI, v.NER + "orgName", v.NER + "locationName"} <= explained
+
+
+def test_what_a_document_says_of_itself_is_stated_and_dates_where_they_can_be_read() -> None:
+    told = {"author": "Mary Smith", "description": "News", "date": "2014-02-03", "modified": "2014-02-04T10:00:00+0200"}
+    brief = FacetBrief(name="metadata", version=1, data=orjson.dumps(told))
+    stated = quads(replace(RESOURCE, briefs=(brief,)))
+    assert f'<{PAGE}> <http://purl.org/dc/terms/creator> "Mary Smith" ' in stated
+    assert f'<{PAGE}> <http://purl.org/dc/terms/description> "News" ' in stated
+    assert '<http://purl.org/dc/terms/date> "2014-02-03"^^<http://www.w3.org/2001/XMLSchema#date> ' in stated
+    assert '"2014-02-04T10:00:00+02:00"^^<http://www.w3.org/2001/XMLSchema#dateTime> ' in stated
+    unclear = FacetBrief(name="metadata", version=1, data=orjson.dumps({"date": "last spring", "later": "x"}))
+    assert quads(replace(RESOURCE, briefs=(unclear,))) == quads(RESOURCE)

@@ -60,7 +60,7 @@ def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, Site]) -> No
     assert "no kind of part called 'soothsayer'" in errors["soothsayer", "misspelt"]
     assert errors["facet", "failing"] == ""
     assert "it follows no topic, and must follow resource or entity" in errors["topic", "lonely"]
-    for group in ("catalogue", "graph", "shelf", "executor"):
+    for group in ("catalogue", "graph", "shelf", "backup", "executor", "source"):
         assert "another planet" in errors[group, "nowhere"]
     assert "another planet" in rehi.run("plugins")
 
@@ -86,7 +86,8 @@ def test_what_failed_is_on_the_problems_list_with_what_happens_next(harvested: t
     by_subject = {(problem["stage"], problem["subject"]): problem for problem in problems}
     english = by_subject["enrich", site.url("/en.html")]
     assert (english["code"], english["next_step"]) == ("facet-failed", "quarantine")
-    assert english["message"] == "failing: ZeroDivisionError: nothing can be known"
+    assert "failing: ZeroDivisionError: nothing can be known" in english["message"]
+    assert "failing_terms: AttributeError" in english["message"]
     assert "names: " in by_subject["enrich", site.url("/fi.html")]["message"]
     assert "another planet" in by_subject["extract", site.url("/odd")]["message"]
     assert by_subject["graph", "facet failing_state"]["message"].endswith("LookupError: no words for it")
@@ -117,9 +118,67 @@ def test_the_pages_show_what_there_is(harvested: tuple[Rehi, Site]) -> None:
         page = ask(f"/documents/{row['resource_id']}").text
         assert "Mary Smith" in page
         assert "Failing could not be found out: ZeroDivisionError: nothing can be known" in page
+        assert "Failing_show could not be found out: AttributeError: nothing to see" in page
+        facets = ask(f"/api/documents/{row['resource_id']}/annotations").json
+        assert facets["facets"].keys() == {"language", "names", "failing_state", "failing_show"}
+        assert facets["failures"]["failing_encode"] == "KeyError: 'not twice'"
         assert "another planet" in ask("/plugins").text
         assert {part["package"] for part in ask("/api/plugins").json} == {"rehi", "rehi-broken"}
         assert ask("/").status == ask("/names").status == ask("/workers").status == 200
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("raise", "the kind shaky of rehi-broken failed: RuntimeError: the ground moved"),
+        ("entry", "its kind gave a str as an entry, and not a Finding, a Rejected or a Malformed"),
+        ("url", "the kind shaky of rehi-broken failed: ValueError: 'a b' is no URL in its normal form"),
+    ],
+    ids=["raise", "entry", "url"],
+)
+def test_a_kind_of_sources_that_fails_costs_only_its_source(package: Path, tmp_path: Path, what: str, why: str) -> None:
+    rehi = Rehi(write_settings(tmp_path), (package,))
+    shaky, plain = tmp_path / "shaky.txt", tmp_path / "plain.txt"
+    shaky.write_text(f"shaky http://127.0.0.1:1/ {what}", encoding="utf-8")
+    plain.write_text("http://127.0.0.1:1/plain\n", encoding="utf-8")
+    rehi.run("add", str(shaky), code=1)
+    added = subprocess.run(
+        rehi.line("add", str(plain)), env=rehi.environment, capture_output=True, text=True, timeout=LONGEST, check=True
+    )
+    assert "shaky can't tell what plain.txt is, and is left out: IndexError: what is this" in added.stderr
+    assert "Traceback" not in added.stderr
+    states = {source["name"]: (source["state"], source["counts"]["accepted"]) for source in rehi.ask("source")}
+    assert states == {"shaky.txt": ("failed", 1), "plain.txt": ("done", 1)}
+    (problem,) = rehi.ask("problems", "--stage", "sources")["problems"]
+    assert why in problem["message"]
+    assert "shaky list" in rehi.run("source")
+    assert "shaky" in Rehi(rehi.config).run("source"), "also without the package"
+
+
+def test_a_source_at_a_url_whose_kind_fails_does_not_end_the_harvest(harvested: tuple[Rehi, Site]) -> None:
+    rehi, site = harvested
+    site.pages["/shaky"] = ("text/plain", f"shaky {site.url('/en.html')} raise".encode())
+    rehi.run("add", site.url("/shaky"))
+    rehi.run("harvest")
+    rehi.run("harvest")
+    source = next(one for one in rehi.ask("source") if one["name"] == site.url("/shaky"))
+    assert (source["kind"], source["state"]) == ("shaky", "failed")
+    (problem,) = rehi.ask("problems", "--stage", "sources")["problems"]
+    assert "the ground moved" in problem["message"]
+
+
+def test_a_place_for_backups_that_fails_is_one_sentence(harvested: tuple[Rehi, Site]) -> None:
+    rehi, _ = harvested
+    for place, why in (
+        ("ruin:///there", "the place for backups ruin of rehi-broken failed"),
+        ("nowhere:///x", "another planet"),
+    ):
+        ended = subprocess.run(
+            rehi.line("backup", place), env=rehi.environment, capture_output=True, text=True, timeout=LONGEST
+        )
+        assert ended.returncode == 1
+        assert why in ended.stderr
+        assert "Traceback" not in ended.stderr.split("rehi: ")[-1]
 
 
 def test_when_the_package_is_gone_so_are_its_problems(harvested: tuple[Rehi, Site]) -> None:
@@ -130,4 +189,4 @@ def test_when_the_package_is_gone_so_are_its_problems(harvested: tuple[Rehi, Sit
     without.run("update", "--url", site.url("/en.html"))
     subjects = {problem["subject"] for problem in without.ask("problems")["problems"]}
     assert site.url("/en.html") not in subjects
-    assert without.ask("stats")["outdated"] == 2
+    assert without.ask("stats")["outdated"] == 3

@@ -103,6 +103,14 @@ def test_the_house_stands_on_the_packages_engines(outside: Outside) -> None:
     assert checks["plugins"]["ok"]
 
 
+def test_backups_lie_at_the_packages_place(outside: Outside) -> None:
+    place = f"barn://{outside.folder}/barn"
+    outside.rehi.run("backup", place)
+    assert len(outside.rehi.ask("backup", "list", place)) == 1
+    outside.rehi.run("backup", "verify", place)
+    assert any((outside.folder / "barn").rglob("*"))
+
+
 def test_the_source_accounts_for_every_entry_and_its_claims_are_shown(outside: Outside) -> None:
     with outside.rehi.up() as address:
         ask = ask_at(address)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rehi.model.claims import Claims
 from rehi.model.source import Entry, Finding, Malformed, Rejected
 from rehi.sources.crawl_log import is_crawl_log_line, read_crawl_log
 
@@ -33,6 +34,26 @@ def finding(line: bytes) -> Entry:
 
 def test_a_page_that_was_fetched_is_found() -> None:
     assert finding(log_line()) == Finding(PAGE)
+
+
+@pytest.mark.parametrize(
+    ("declared", "claimed"),
+    [
+        ("text/csv", "text/csv"),
+        ("Application/PDF", "application/pdf"),
+        ("application/json;charset=utf-8", "application/json"),
+        ("text/html", ""),
+        ("application/xhtml+xml", ""),
+        ("text/plain", ""),
+        ("application/octet-stream", ""),
+        ("no-type", ""),
+    ],
+)
+def test_the_type_of_a_file_is_claimed_and_that_of_a_page_is_not(declared: str, claimed: str) -> None:
+    line = f"20080331115022123 200 12642 {PAGE} LLL http://a.ee/ {declared} #012 20080331115021900+210 sha1:ABC - -"
+    assert finding(line.encode()) == Finding(PAGE, Claims(media_type=claimed))
+    missing = line.replace(" 200 ", " 404 ")
+    assert finding(missing.encode()) == Finding(PAGE), "an error page is no file"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +159,8 @@ def test_every_answer_of_http_is_accepted_for_the_page_may_be_back(status: str) 
 def test_the_type_and_then_the_extension_tell_whether_there_is_text(
     uri: str, media: str, status: str, accepted: bool
 ) -> None:
-    assert finding(log_line(uri, media=media, status=status)) == (Finding(uri) if accepted else Rejected("type"))
+    entry = finding(log_line(uri, media=media, status=status))
+    assert (entry.url if isinstance(entry, Finding) else entry) == (uri if accepted else Rejected("type"))
 
 
 def test_the_reason_is_the_first_that_applies() -> None:

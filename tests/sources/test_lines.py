@@ -6,14 +6,21 @@ import gzip
 import os
 import tracemalloc
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rehi.errors import SourceError
 from rehi.sources.lines import MAX_LINE, open_lines
+from rehi.zstd import zstd_module
 
 LINES = [f"line {number} {'x' * (number % 97)}".encode() for number in range(50_000)]
+
+
+PACKED = {"gzip": gzip.compress, "zstd": zstd_module().compress}
+packings = pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+Pack = Callable[[bytes], bytes]
 
 
 def contents(path: Path) -> list[bytes]:
@@ -31,41 +38,54 @@ def test_a_plain_file_gives_its_lines(tmp_path: Path) -> None:
     assert contents(file) == [b"a", b"", b"", b"b", b""]
 
 
-def test_a_gzipped_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+@packings
+def test_a_packed_file_is_known_by_its_first_bytes(tmp_path: Path, pack: Pack) -> None:
     file = tmp_path / "no-telling-name"
-    file.write_bytes(gzip.compress(b"\n".join(LINES)))
+    file.write_bytes(pack(b"\n".join(LINES)))
     assert contents(file) == LINES
     file = tmp_path / "a.gz"
     file.write_bytes(b"not packed\n")
     assert contents(file) == [b"not packed"]
 
 
-def test_all_members_of_a_gzipped_file_are_read(tmp_path: Path) -> None:
+@packings
+def test_all_members_of_a_packed_file_are_read(tmp_path: Path, pack: Pack) -> None:
     text = b"\n".join(LINES)
     file = tmp_path / "a.log.gz"
-    file.write_bytes(gzip.compress(text[:1000]) + gzip.compress(b"") + gzip.compress(text[1000:]) + b"\0" * 3_000_000)
+    file.write_bytes(pack(text[:1000]) + pack(b"") + pack(text[1000:]) + b"\0" * 3_000_000)
     assert contents(file) == LINES
 
 
-def test_a_torn_gzipped_file_gives_its_lines_up_to_there(tmp_path: Path) -> None:
-    whole = gzip.compress(b"\n".join(LINES))
+def test_a_zstd_file_may_begin_with_a_frame_to_skip(tmp_path: Path) -> None:
+    file = tmp_path / "a.log.zst"
+    frame = PACKED["zstd"](b"\n".join(LINES))
+    file.write_bytes(b"\x50\x2a\x4d\x18\x04\0\0\0" + len(frame).to_bytes(4, "little") + frame)
+    assert contents(file) == LINES
+
+
+@packings
+def test_a_torn_file_gives_its_lines_up_to_there(tmp_path: Path, pack: Pack) -> None:
+    whole = pack(os.urandom(600_000).hex().encode().replace(b"0", b"\n"))
     file = tmp_path / "a.log.gz"
+    file.write_bytes(whole)
+    lines_of_it = contents(file)
     file.write_bytes(whole[: len(whole) // 2])
     found: list[bytes] = []
     with open_lines(file) as lines, pytest.raises(SourceError, match="ends in the middle"):
         found.extend(lines)
     assert len(found) > 1000
-    assert found == LINES[: len(found)]
+    assert found == lines_of_it[: len(found)]
 
 
-def test_a_damaged_gzipped_file_says_so(tmp_path: Path) -> None:
-    whole = bytearray(gzip.compress(b"\n".join(LINES)))
+@packings
+def test_a_damaged_file_says_so(tmp_path: Path, pack: Pack) -> None:
+    whole = bytearray(pack(b"\n".join(LINES)))
     whole[len(whole) // 2 : len(whole) // 2 + 50] = b"\xff" * 50
     file = tmp_path / "a.log.gz"
     file.write_bytes(whole)
     with pytest.raises(SourceError, match="is damaged"):
         contents(file)
-    file.write_bytes(gzip.compress(b"a\nb\n") + b"and then this")
+    file.write_bytes(pack(b"a\nb\n") + b"and then this")
     with open_lines(file) as lines:
         one_by_one = iter(lines)
         assert next(one_by_one) == b"a"
@@ -86,12 +106,10 @@ def test_progress_is_counted_in_bytes_of_the_file(tmp_path: Path) -> None:
         assert lines.bytes_read == lines.size
 
 
-def test_neither_endless_lines_nor_packed_zeros_fill_the_memory(tmp_path: Path) -> None:
+@packings
+def test_neither_endless_lines_nor_packed_zeros_fill_the_memory(tmp_path: Path, pack: Pack) -> None:
     file = tmp_path / "bomb.gz"
-    with gzip.open(file, "wb", compresslevel=1) as packed:
-        for _ in range(100):
-            packed.write(b"a" * 1_000_000)
-        packed.write(b"\nafter\n")
+    file.write_bytes(pack(b"a" * 1_000_000) * 100 + pack(b"\nafter\n"))
     tracemalloc.start()
     try:
         first, after = contents(file)
@@ -103,10 +121,10 @@ def test_neither_endless_lines_nor_packed_zeros_fill_the_memory(tmp_path: Path) 
     assert peak < 10_000_000
 
 
-def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path) -> None:
+@packings
+def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path, pack: Pack) -> None:
     file = tmp_path / "bomb.gz"
-    member = gzip.compress(b"a" * 30_000_000, compresslevel=1)
-    file.write_bytes(member * 10 + gzip.compress(b"\n"))
+    file.write_bytes(pack(b"a" * 30_000_000) * 10 + pack(b"\n"))
     with pytest.raises(SourceError, match="has a line of more than 256 MB"):
         contents(file)
 
@@ -148,13 +166,14 @@ def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path) -> None:
         os.seteuid(me)
 
 
+@packings
 def test_a_file_that_is_packed_too_well_is_given_up_and_an_honest_one_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rehi.sources.lines._MOST_UNPACKED", 1 << 21)
+    monkeypatch.setattr("rehi.sources.unpacked._MOST_UNPACKED", 1 << 21)
     bomb, honest = tmp_path / "bomb.gz", tmp_path / "honest.gz"
-    bomb.write_bytes(gzip.compress(b"http://a.test/\n" * 300_000))
-    honest.write_bytes(gzip.compress(b"".join(b"http://a.test/%d\n" % number for number in range(200_000))))
+    bomb.write_bytes(pack(b"http://a.test/\n" * 300_000))
+    honest.write_bytes(pack(b"".join(b"http://a.test/%d\n" % number for number in range(200_000))))
     before: deque[bytes] = deque()
     with open_lines(bomb) as lines, pytest.raises(SourceError, match="unpacks to more than 100 times its size"):
         before.extend(lines)

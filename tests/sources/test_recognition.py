@@ -10,7 +10,8 @@ import pytest
 
 from rehi.builtin import load_all
 from rehi.errors import SourceError
-from rehi.sources import recognise, recognise_file, sample_file
+from rehi.sources import open_lines, recognise, recognise_file, sample_file
+from rehi.zstd import zstd_module
 
 LOG = b"20080331115022123   200      12642 http://www.example.ee/ - - text/html #012 - - -\n"
 LINKS = b"<loc>http://www.example.ee/</loc>\nhttp://www.example.ee/\n" * 20
@@ -37,6 +38,10 @@ PROSE = b"Kord elas rehes peremees.\nTal oli seitse poega,\nkes http://www.examp
     [
         (LOG, "crawl-log"),
         (gzip.compress(LOG, mtime=0), "crawl-log"),
+        (zstd_module().compress(LOG), "crawl-log"),
+        (gzip.compress(b"", mtime=0) + gzip.compress(LOG, mtime=0), "crawl-log"),
+        (gzip.compress(b"# packed\n", mtime=0) + gzip.compress(b"http://www.example.ee/\n", mtime=0), "url-list"),
+        (b"# a long preamble\n" * 50_000 + b"http://www.example.ee/\n", "url-list"),
         (b"\n\n# a comment\n" + LOG, "crawl-log"),
         (b"a torn line\n" + LOG, "crawl-log"),
         (b"http://www.example.ee/\n", "url-list"),
@@ -104,6 +109,7 @@ def test_a_missing_file_and_a_folder_get_one_sentence(tmp_path: Path) -> None:
         (gzip.compress(ARC + LOG * 20, mtime=0), "crawl-log"),
         (ARC + ARC_VERSION + b"\nhttp://a.ee/ 192.0.2.1 20080331115022 text/html 40\nHTTP/1.1 200 OK\r\n\r\n", "warc"),
         (ARC + ARC_VERSION + b"\nhttp://a.ee/ 192.0.2.1 20080331115022 text/plain 400\n" + PROSE + LOG * 3, "warc"),
+        (b"filedesc://IAH-0.arc 0.0.0.0 2008\nhttp://a.ee/ 192.0.2.1 20080331115022 text/html 40\n", "warc"),
     ],
 )
 def test_a_log_that_begins_with_the_header_of_an_arc_file_is_a_log(tmp_path: Path, contents: bytes, kind: str) -> None:
@@ -145,3 +151,27 @@ def test_what_lies_at_a_url_is_a_page_unless_its_type_says_that_it_is_a_list(
     recognised = recognise(sample, load_all("source"))
     assert recognised is not None
     assert recognised[0] == kind
+
+
+TEXT = b"".join(b"http://www.example.ee/%d\n" % number for number in range(90))
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        TEXT,
+        gzip.compress(TEXT, mtime=0),
+        gzip.compress(b"", mtime=0) + gzip.compress(TEXT[:50], mtime=0) + gzip.compress(TEXT[50:], mtime=0),
+        zstd_module().compress(TEXT),
+        zstd_module().compress(TEXT[:50]) + zstd_module().compress(TEXT[50:]),
+        b"\x50\x2a\x4d\x18\x01\0\0\0x" + zstd_module().compress(TEXT),
+    ],
+    ids=["plain", "gzip", "members", "zstd", "frames", "skippable"],
+)
+def test_what_the_sample_shows_is_what_is_read(tmp_path: Path, packed: bytes) -> None:
+    file = tmp_path / "source"
+    file.write_bytes(packed)
+    sample = sample_file(file, name=file.name)
+    assert sample.start == TEXT
+    with open_lines(file) as lines:
+        assert tuple(lines) == sample.lines

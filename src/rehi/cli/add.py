@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rehi.cli.failure import explain
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.cli.progress import bytes_bar
-from rehi.errors import DataFolderBusy
+from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import Source, SourceState
 
 if TYPE_CHECKING:
@@ -16,13 +18,15 @@ if TYPE_CHECKING:
 
 NEXT = "Next: rehi harvest"
 QUEUED = "The rehi that is up is busy with another source, and takes this one in after it."
+READ_BEFORE = "was read before, and nothing was read now. To read it once more: rehi add --again"
+CHANGED = "has changed since it was read, and is not read again by itself; with --again it is, as a source of its own."
 VISITED = "What lies there is found out when it has been visited. Next: rehi harvest"
 
 
 @click.command("add")
 @click.argument("sources", metavar="FILE|FOLDER|URL...", nargs=-1, required=True)
 @click.option(
-    "--kind", default="", help="What lies at a URL: `url-list` or `crawl-log`; else its type tells, or it is a page."
+    "--kind", default="", help="What it is, whatever it looks like: `url-list`, `crawl-log` …; else that is recognised."
 )
 @click.option("--again", is_flag=True, help="Take it in once more, with statistics of its own.")
 @click.option("--in-place", is_flag=True, help="Leave a WARC file where it is, and keep only where its records are.")
@@ -40,7 +44,7 @@ def command(
     priority: str | None,
     as_json: bool,
 ) -> None:
-    """Add a Heritrix crawl log (gzipped or not), a list of URLs, one page, or a crawl made elsewhere (WARC or ARC).
+    """Add a Heritrix crawl log (packed or not), a list of URLs, one page, or a crawl made elsewhere (WARC or ARC).
 
     The kind is detected. What was interrupted goes on where it stopped; what is done already is not read twice.
     What lies at a URL is visited by the next `rehi harvest`, or by the rehi that is up, as politely as any page; then
@@ -58,31 +62,60 @@ def command(
       rehi add crawl.warc.gz old.arc.gz
       rehi add crawls/ --in-place
     """
-    from rehi.operations.revisit import check_policy, order_policy
-    from rehi.operations.sources import enter, expand
+    from rehi.operations.revisit import check_policy
 
     check_policy(policy)
     with open_house(ctx) as house:
-        names = [name for given in sources for name in expand(given)]
-        entered = [enter(house, name, kind=kind, again=again, in_place=in_place) for name in names]
-        if policy is not None or priority is not None:  # before the first of its pages is visited
-            for source in entered:
-                order_policy(house, source.id, policy=policy, priority=priority)
-        done = []
-        for source in entered:
-            done.append(_read(house, source, quiet=as_json))
+        done: list[Source] = []
+        given = [one for source in sources for one in _expand(source)]
+        for one in given:
+            try:
+                if isinstance(one, SourceError):
+                    raise one
+                entered = _enter(house, one, policy, priority, kind=kind, again=again, in_place=in_place)
+                done.append(_read(house, entered, quiet=as_json))
+            except SourceError as error:
+                if len(given) == 1:
+                    raise
+                explain(error, as_json=as_json)
+                continue
             if not as_json:
-                _show(done[-1])
+                _show(house, entered, done[-1])
         if as_json:
-            show_json(done[0] if len(done) == 1 else done)
+            show_json(done[0] if len(given) == 1 else done)
+        if len(done) < len(given):
+            click.echo(f"{len(given) - len(done)} of {len(given)} could not be taken in.", err=True)
+            ctx.exit(1)
+
+
+def _expand(given: str) -> Sequence[str | SourceError]:
+    """Return what is meant by a name, or why nothing is."""
+    from rehi.operations.sources import expand
+
+    try:
+        return expand(given)
+    except SourceError as error:
+        return [error]
+
+
+def _enter(house: House, name: str, policy: str | None, priority: str | None, **how: Any) -> Source:
+    from rehi.operations.revisit import order_policy
+    from rehi.operations.sources import enter
+
+    source = enter(house, name, **how)
+    if policy is not None or priority is not None:  # before the first of its pages is visited
+        return order_policy(house, source.id, policy=policy, priority=priority)
+    return source
 
 
 def _read(house: House, source: Source, *, quiet: bool) -> Source:
     from rehi.app import utc_now
-    from rehi.operations.sources import read_in
+    from rehi.operations.sources import has_changed, read_in
 
     if not source.is_local:
         return house.catalogue.start_source(source.id, now=utc_now())
+    if source.state is SourceState.DONE and has_changed(source):
+        click.echo(f"{source.name} {CHANGED}", err=True)
     try:
         with bytes_bar(f"reading {source.name}", total=source.size, quiet=quiet) as advance:
             return read_in(house, source.id, on_progress=lambda share: advance(int(share * source.size)))
@@ -90,13 +123,15 @@ def _read(house: House, source: Source, *, quiet: bool) -> Source:
         return house.catalogue.source(source.id)
 
 
-def _show(done: Source) -> None:
-    from rehi.operations.sources import kind_in_words, unit_of
+def _show(house: House, before: Source, done: Source) -> None:
+    from rehi.operations.sources import counts_of_reading, kind_in_words, state_in_words, unit_of
 
-    rows = [(name, int(n)) for name, n in sorted(done.counts.items()) if not name.startswith("seconds")]
-    if rows:
-        show_table(("what", unit_of(done)), rows, empty="")
+    if before.state is SourceState.DONE:
+        click.echo(f"{done.name}: {kind_in_words(done)}, {READ_BEFORE}")
+        return
+    if counts := counts_of_reading(before, done):
+        show_table(("what", unit_of(done)), list(counts.items()), empty="")
     next_step = NEXT
     if done.state is SourceState.READING:
         next_step = QUEUED if done.is_local else VISITED
-    click.echo(f"{done.name}: {kind_in_words(done)}, {done.state}. {next_step}")
+    click.echo(f"{done.name}: {kind_in_words(done)}, {state_in_words(house, done)}. {next_step}")

@@ -6,7 +6,7 @@ import click
 
 from rehi.cli.output import json_option, open_house, show_json, show_table
 
-COUNTS = ("lines", "accepted", "rejected", "malformed", "visited")
+COUNTS = ("accepted", "rejected", "malformed", "visited")
 
 
 @click.command("source")
@@ -55,7 +55,14 @@ def command(
     """
     from rehi.operations.retention import check_keep, keep_of, order_keep
     from rehi.operations.revisit import check_policy, order_policy, priority_of
-    from rehi.operations.sources import get_source, kind_in_words, list_sources, order_follow, state_in_words
+    from rehi.operations.sources import (
+        entries_in_words,
+        get_source,
+        kind_in_words,
+        list_sources,
+        order_follow,
+        state_in_words,
+    )
     from rehi.sources.links import parse_follow
 
     if number is None and any(given is not None for given in (policy, priority, keep, follow)):
@@ -77,9 +84,9 @@ def command(
         default = f"{house.settings.revisit.policy} (the setting)"
         rows = [
             (str(row.id), row.name, kind_in_words(row), state_in_words(house, row), row.policy or default, priority_of(row), keep_of(row),
-             row.follow or "none",
+             row.follow or "none", entries_in_words(row),
              *(int(row.counts.get(name, 0)) for name in COUNTS))
             for row in shown
         ]  # fmt: skip
-        columns = ("no.", "name", "kind", "state", "policy", "priority", "keeps", "follows", *COUNTS)
+        columns = ("no.", "name", "kind", "state", "policy", "priority", "keeps", "follows", "read", *COUNTS)
         show_table(columns, rows, empty="There is no source yet. Add one with: rehi add FILE")

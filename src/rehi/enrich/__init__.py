@@ -40,7 +40,8 @@ def understand(document: Document) -> Understanding:
             value = facet.find(document, MappingProxyType(result.facets))
             if value is None:
                 continue
-            plain, brief, terms = facet.encode(value), facet.brief(value), dict.fromkeys(facet.terms(value))
+            plain, brief = facet.encode(value), facet.brief(value)
+            terms = dict.fromkeys(Term(field=str(term.field), value=str(term.value)) for term in facet.terms(value))
             encoded = to_json({"version": facet.version, "value": plain})  # TypeError if JSON can't hold what it gives
             data = None if brief is None else to_json(brief)
         except Exception as error:  # of an outsider's facet or of a library: never a reason to lose the text

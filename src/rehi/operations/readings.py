@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import BoundedSemaphore
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from rehi.app import House
 from rehi.builtin import load_all
+from rehi.enrich import Facet
 from rehi.errors import Busy, SettingsError
+from rehi.model.codec import to_json
 from rehi.model.document import Reading, Term
 from rehi.model.version import Version
 from rehi.operations.moments import parse_moment
@@ -24,6 +27,7 @@ VersionNumber = Annotated[
 ]
 At = Annotated[Moment, Field(description="The version that was valid then: 2026-03-01 (its end) or 2026-03-01T12:30Z.")]
 
+_log = logging.getLogger(__name__)
 _turns = BoundedSemaphore(8)  # readings at once, so that the other pages have threads left
 
 
@@ -65,16 +69,38 @@ def read_version(house: House, version: Version) -> Reading:
 
 def with_plain_facets(reading: Reading) -> Reading:
     """Return a reading whose facets are as their codecs write them, whoever brings them."""
-    facets = load_all("facet")
-    plain = {name: facets[name].encode(value) for name, value in reading.facets.items()}
-    return replace(reading, facets=plain)
-
-
-def view_facets(reading: Reading) -> Iterator[FacetView]:
-    """Yield what a page shows of each facet that has something to show."""
-    facets = load_all("facet")
+    facets, plain, failures = load_all("facet"), {}, dict(reading.failures)
     for name, value in reading.facets.items():
-        facet = facets[name]
-        rows, terms = tuple(facet.show(value)), tuple(facet.terms(value))
-        if rows or terms:
-            yield FacetView(name=name, rows=rows, terms=terms)
+        try:
+            encoded = facets[name].encode(value)
+            to_json(encoded)  # TypeError if JSON can't hold it
+        except Exception as error:  # of an outsider's facet: it costs only itself
+            failures[name] = _explain(name, error)
+        else:
+            plain[name] = encoded
+    return replace(reading, facets=plain, failures=failures)
+
+
+def view_facets(reading: Reading) -> tuple[Sequence[FacetView], Mapping[str, str]]:
+    """Return what a page shows of each facet that has something to show, and of those that failed, why."""
+    facets, views, failures = load_all("facet"), [], dict(reading.failures)
+    for name, value in reading.facets.items():
+        try:
+            view = _view(facets[name], name, value)
+        except Exception as error:  # of an outsider's facet: the page shows the others
+            failures[name] = _explain(name, error)
+        else:
+            views += [view] if view.rows or view.terms else []
+    return views, failures
+
+
+def _view(facet: Facet, name: str, value: Any) -> FacetView:
+    rows = tuple((str(label), str(text)) for label, text in facet.show(value))
+    return FacetView(
+        name=name, rows=rows, terms=tuple(Term(field=one.field, value=one.value) for one in facet.terms(value))
+    )
+
+
+def _explain(name: str, error: Exception) -> str:
+    _log.warning("the facet %s failed", name, exc_info=True)
+    return f"{type(error).__name__}: {error}"

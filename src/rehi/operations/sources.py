@@ -11,15 +11,15 @@ from typing import Annotated
 from pydantic import Field
 
 from rehi.app import House, utc_now
-from rehi.builtin import find, load, load_all
+from rehi.builtin import find, load_all
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceChange, SourceState
 from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId, readable_by
 from rehi.operations.status import RunningService
 from rehi.operations.workers import is_working
-from rehi.sources import normalise, recognise_file
+from rehi.sources import normalise, recognise_file, sample_file
 from rehi.sources.links import parse_follow
-from rehi.sources.recognition import find_crawls
+from rehi.sources.recognition import PAGE, find_crawls
 
 WARC, WARC_IN_PLACE = "warc", "warc-in-place"
 
@@ -116,11 +116,16 @@ def enter(house: House, given: str, *, kind: str = UNRECOGNISED, again: bool = F
 def enter_file(
     house: House, path: Path, *, name: str, kind: str = UNRECOGNISED, again: bool = False, in_place: bool = False
 ) -> Source:
-    """Enter a file as a source; ``again`` enters it a second time, with statistics of its own."""
-    recognised = recognise_file(path, load_all("source"))
-    if kind not in (UNRECOGNISED, recognised):
-        raise SourceError(f"{path} is not of the kind {kind}, but of {recognised}")
-    kind = recognised
+    """Enter a file as a source; ``again`` enters it a second time, with statistics of its own.
+
+    A kind that is said holds, whatever the file looks like.
+    """
+    if kind == PAGE:
+        raise SourceError(f"{path} is a file and can't be a page; add the address where it lies")
+    if kind == UNRECOGNISED:
+        kind = recognise_file(path, load_all("source"))
+    else:
+        sample_file(path, name=name)  # SourceError if it can't be opened
     if in_place:
         if kind != WARC:
             raise SourceError(f"{path} can't be left in place; that is for WARC files")
@@ -188,8 +193,9 @@ def read_in(
 
 def state_in_words(house: House, source: Source) -> str:
     """Return how far a source is, or what it waits for: a visit, or the worker on whose machine it lies."""
-    if source.awaits:
-        return f"waits for {source.awaits}"
+    is_unvisited = source.state is SourceState.READING and not source.is_local and not source.cursor
+    if awaited := source.awaits or (source.location if is_unvisited else ""):
+        return f"waits for {awaited}"
     owner = source.waits_for(house.worker)
     if not owner:
         return source.state.value
@@ -200,12 +206,43 @@ def kind_in_words(source: Source) -> str:
     """Return what a source is, as people call it."""
     if source.kind == UNRECOGNISED:
         return "not known yet"
-    return str(load("source", source.kind).title) if find("source", source.kind) else source.kind
+    kind = load_all("source").get(source.kind)  # none if the package that brings it is gone, or can't be loaded
+    return source.kind if kind is None else str(kind.title)
+
+
+def entries_in_words(source: Source) -> str:
+    """Return how many entries were read of a source, in its own unit: "1,200 lines"."""
+    unit = unit_of(source)
+    read = int(source.counts.get(unit, source.counts.get("lines", 0)))  # a page once counted as a line
+    return f"{read:,} {unit.removesuffix('s') if read == 1 else unit}"
+
+
+def counts_of_reading(before: Source, after: Source) -> dict[str, int]:
+    """Return what a reading did, in numbers; those of visits and documents are its resources', whoever brought them."""
+    of_reading = {unit_of(after), "accepted", "rejected", "malformed", "kept", "known", "adopted", "unresolved"}
+    counts = {
+        name: int(n - before.counts.get(name, 0))
+        for name, n in sorted(after.counts.items())
+        if name in of_reading or name.startswith("rejected:")
+    }
+    return {name: n for name, n in counts.items() if n}
+
+
+def has_changed(source: Source) -> bool:
+    """Whether a file was written after it was begun to be read, or is longer or shorter than when it was added."""
+    if not source.is_local or source.began_at is None:
+        return False
+    try:
+        stat = Path(source.location).stat()
+    except OSError:
+        return False
+    return stat.st_size != source.size or stat.st_mtime > source.began_at.timestamp()
 
 
 def unit_of(source: Source) -> str:
     """Return what a source consists of: lines, or records."""
-    return str(load("source", source.kind).unit) if find("source", source.kind) else "lines"
+    kind = load_all("source").get(source.kind)
+    return "lines" if kind is None else str(kind.unit)
 
 
 def upload_folder(house: House) -> Path:

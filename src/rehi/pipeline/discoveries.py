@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from time import monotonic
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import Source
 from rehi.model.work import Claim
-from rehi.pipeline.discovery import ClaimedSource
+from rehi.pipeline.discovery import ClaimedSource, Turns
 from rehi.pipeline.rooms import DRY_SECONDS, Progress, Rooms, Step
 
 OTHERS_SECONDS = 60.0  # between two looks at what only other workers can read
@@ -30,7 +29,7 @@ class _OpenSource:
     """A source that is being read; each step of ``turns`` stores a batch."""
 
     claim: Claim
-    turns: Iterator[None]
+    turns: Turns
 
 
 class Discoveries(Step):
@@ -129,9 +128,11 @@ class Discoveries(Step):
     def _take_turn(self, source: _OpenSource) -> None:
         try:
             next(source.turns)
-        except (StopIteration, SourceError):  # it has been read, or is on the problems list
+        except StopIteration as end:
             self._open.remove(source)
-            self._progress.counts["discovered"] += 1
+            self._progress.counts["discovered"] += bool(end.value)  # not what waits for a visit, or was stopped
+        except SourceError:  # it is on the problems list
+            self._open.remove(source)
         else:
             self._open.rotate(-1)
 
@@ -148,4 +149,4 @@ class _Closing:
     def close(self) -> None:
         """Close all files; each source goes on from its cursor another time."""
         while self.sources:
-            self.sources.popleft().turns.close()  # type: ignore[attr-defined]
+            self.sources.popleft().turns.close()

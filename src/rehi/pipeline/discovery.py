@@ -6,7 +6,7 @@ That goes on beside the visits. A file is opened where it lies, and what lies at
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,6 +23,7 @@ from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
 from rehi.pipeline.judgement import Judge
+from rehi.pipeline.kind_guard import discover_safely
 from rehi.pipeline.rooms import LEASE_SECONDS
 from rehi.ports import Catalogue
 from rehi.settings import Settings
@@ -36,6 +37,7 @@ ADVICE = "What came before is kept. Mend the file and add it again."
 
 _log = logging.getLogger(__name__)
 
+Turns = Generator[None, None, bool]  # a batch of a source each
 Report = Callable[[Source, float], None]  # told of a source that is being read, and of the share that is done
 
 
@@ -87,39 +89,42 @@ class Discovery:
             else:
                 _log.warning("%s is left to a worker on whose machine %s lies", source.name, source.location)
 
-    def read(self, claimed: ClaimedSource, *, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
+    def read(self, claimed: ClaimedSource, *, report: Report, cancelled: Callable[[], bool]) -> Turns:
         """Read a source to its end, or as far as it can be read now; SourceError if it can't be read any further.
 
-        It is yielded after each batch, so that others can have their turn; the source stays open meanwhile.
+        It is yielded after each batch, so that others can have their turn; the source stays open meanwhile. What is
+        returned is whether it has been read to its end now.
         """
         claim, source = claimed.claim, claimed.source
         if source.state is SourceState.DONE:
             self.catalogue.finish([claim])
-            return
+            return False
         try:
             yield from self._discover(source, claim, report, cancelled)
         except Awaited as awaited:
             self.catalogue.suspend(
                 source, awaited.url, [claim], since=awaited.since, at_once=awaited.at_once, now=self.clock()
             )
-            return
+            return False
         except SourceError as error:
             self._fail(source, error)
             self.catalogue.finish([claim])
             raise
-        if not cancelled():
-            self.catalogue.change_source(source.id, SourceChange(state=SourceState.DONE))
-            self.catalogue.note([], solved=[ProblemKey(Stage.SOURCES, source.name, SourceError.code)])
-            self.catalogue.finish([claim])
+        if cancelled():
+            return False
+        self.catalogue.change_source(source.id, SourceChange(state=SourceState.DONE))
+        self.catalogue.note([], solved=[ProblemKey(Stage.SOURCES, source.name, SourceError.code)])
+        self.catalogue.finish([claim])
+        return True
 
     def _discover(self, source: Source, claim: Claim, report: Report, cancelled: Callable[[], bool]) -> Iterator[None]:
         with ExitStack() as stack:
             fetch = SourceFetch(
                 source, self.catalogue, self.archive, self.clock, self.spool, self.settings.fetch.max_bytes
             )
-            kind = self._kind_of(source, fetch)
+            name, kind = self._kind_of(source, fetch)
             crawl = _Crawl(self, source, stack)
-            batches = kind.discover(source, source.cursor, fetch)
+            batches = discover_safely(name, kind, source, fetch)
             report(source, source.share)
             renewed_at = self.clock()
             for share in take_in(
@@ -138,8 +143,8 @@ class Discovery:
                     self.catalogue.renew_claims([claim], worker=self.worker, ttl=LEASE_SECONDS, now=renewed_at)
                 yield
 
-    def _kind_of(self, source: Source, fetch: SourceFetch) -> SourceKind:
-        """Return a source's kind; what lies at a URL is looked at first."""
+    def _kind_of(self, source: Source, fetch: SourceFetch) -> tuple[str, SourceKind]:
+        """Return a source's kind with its name; what lies at a URL is looked at first."""
         name = source.kind
         if name == UNRECOGNISED:
             with fetch(source.location) as fetched:
@@ -153,7 +158,7 @@ class Discovery:
             kind: SourceKind = load("source", name)
         except SettingsError as error:
             raise SourceError(f"{source.name} can't be read: {error}") from error
-        return kind
+        return name, kind
 
     def _fail(self, source: Source, error: RehiError) -> None:
         named = SourceError(str(error).replace(source.location, source.name))  # whoever reads the list needs no path

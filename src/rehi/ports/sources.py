@@ -37,7 +37,7 @@ class Sources(Protocol):
     ) -> int:
         """Store a batch of findings with the new cursor and the counts to add, and return how many resources are new.
 
-        New resources are due now. Each is a resource of this source from now on, whoever named it before, and what the
+        New resources are due now. What has a capture makes none: it was recorded before, if it was kept. Each is a resource of this source from now on, whoever named it before, and what the
         source claims of it now replaces what it claimed before. When it was last named is the time within the source's
         newest reading at which it was named first, or at which the source began to claim something else.
         """

@@ -22,10 +22,10 @@ from rehi.operations.entities import KindName, find_entities, get_entity
 from rehi.operations.parameters import ROWS, Limit, Offset, Url
 from rehi.operations.plugins import list_plugins
 from rehi.operations.problems import explain_no_problems, list_problems
-from rehi.operations.readings import FacetView, choose_version, read_version, view_facets
+from rehi.operations.readings import choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
-from rehi.operations.sources import kind_in_words, order_follow, state_in_words, unit_of
+from rehi.operations.sources import entries_in_words, kind_in_words, order_follow, state_in_words, unit_of
 from rehi.operations.status import count_outdated, get_totals, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate
@@ -61,6 +61,7 @@ def show_overview(request: Request) -> Response:
         "sources": catalogue.sources(),
         "status": service.status,
         "kind_in_words": kind_in_words,
+        "entries_in_words": entries_in_words,
     }
     return render(request, "overview.html", values)
 
@@ -138,10 +139,8 @@ def show_document(request: Request, document_id: int) -> Response:
     house = house_of(request)
     details = get_document(house, document_id=document_id)
     reading, trouble = None, ""
-    facets: list[FacetView] = []
     try:
         reading = house.reading(document_id)
-        facets = list(view_facets(reading))
     except NotFound:
         pass
     except ArchiveAway as error:
@@ -158,7 +157,7 @@ def show_document(request: Request, document_id: int) -> Response:
         "parts": details.parts,
         "tables": details.tables,
         "trouble": trouble,
-        **_show_reading(reading, facets),
+        **_show_reading(reading),
     }
     return render(request, "document.html", values)
 
@@ -176,19 +175,20 @@ def show_text(request: Request, url: str, version: int | None, at: str) -> Respo
         "tables": document.tables,
         "title": document.title,
     }
-    return render(request, "text.html", {**values, **_show_reading(reading, list(view_facets(reading)))})
+    return render(request, "text.html", {**values, **_show_reading(reading)})
 
 
-def _show_reading(reading: Reading | None, facets: Sequence[FacetView]) -> dict[str, Any]:
+def _show_reading(reading: Reading | None) -> dict[str, Any]:
     """Return what pages show of a reading: the text with the names marked, and facets; nothing before it was read."""
     if reading is None:
         return {"text": [], "cut": False, "facets": [], "failures": {}}
     text = reading.document.text
+    facets, failures = view_facets(reading)
     return {
         "text": mark_names(text[:TEXT_SHOWN], reading.mentions),
         "cut": len(text) > TEXT_SHOWN,
         "facets": facets,
-        "failures": reading.failures,
+        "failures": failures,
     }
 
 

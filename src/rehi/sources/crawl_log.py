@@ -13,6 +13,8 @@ in a script that looks like a path). It is "-" for a seed.
   its place, and what the line says of the prerequisite doesn't count. A P further to the left is only history: the
   ``PL`` of a sitemap that robots.txt named is an ordinary link.
 
+Of a file that was there the log claims its type, if that is none of pages.
+
 The referrer of a prerequisite has to pass the same checks, as far as its URL alone tells.
 """
 
@@ -22,6 +24,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeVar
 
+from rehi.model.claims import NO_CLAIMS, Claims
+from rehi.model.media import bare_name, may_be_page
 from rehi.model.media_type import ARC_MAGIC
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
@@ -88,13 +92,17 @@ def _answer_of(status: bytes) -> Answer | None:
     return "http" if 100 <= code < 600 else "none"
 
 
-def _promise_of(declared: bytes) -> Promise:
-    return promise_of_type(declared.decode("ascii", "replace"))
+def _expectation_of(declared: bytes) -> tuple[Promise, Claims]:
+    """Return what a type lets one expect, and what is claimed of a file: a page that comes in its place is a surprise."""
+    name = bare_name(declared.decode("ascii", "replace"))
+    promise = promise_of_type(name)
+    is_file = promise == "text" and not may_be_page(name)
+    return promise, Claims(media_type=name) if is_file else NO_CLAIMS
 
 
 _routes = _Memory(_route_of)
 _answers = _Memory(_answer_of)
-_promises = _Memory(_promise_of)
+_expectations = _Memory(_expectation_of)
 
 
 class CrawlLog:
@@ -184,7 +192,7 @@ def _judge(columns: Columns) -> Entry:
         return _judge_referrer(referrer)
     if uri[:4] == b"dns:":
         return _DNS
-    promise = _promises[declared[:_LONGEST]]
+    promise, claims = _expectations[declared[:_LONGEST]]
     if promise == "silent" and answer != "none" and uri[:4] == b"http" and uri[-11:] != b"/robots.txt":
         return _TYPE  # a third of a log are pictures, whose URLs need no normal form
     url = normalise(decode_url(uri))
@@ -197,7 +205,7 @@ def _judge(columns: Columns) -> Entry:
     if answer == "none":
         return _STATUS
     if promise == "text" and answer == "good":
-        return Finding(url)
+        return Finding(url, claims)
     return _TYPE if promise == "silent" or promise_of_url(url) == "silent" else Finding(url)
 
 

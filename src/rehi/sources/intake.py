@@ -13,6 +13,7 @@ from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.ports import Sources
 from rehi.sources.kind import Discovered
 
+_ENTRIES = (Finding, Rejected, Malformed)
 PROBLEMS_SHOWN = 100  # entries of one source that are shown one by one; all are counted
 LINE = "The rest of the source was read. If the line should be a URL, mend it and add the source again."
 RECORD = "What the file holds besides was taken in. If you have another copy of the file, add that."
@@ -50,13 +51,12 @@ def take_in(
         findings = [entry for entry in batch.entries if type(entry) is Finding]
         captures = [entry.capture for entry in findings if entry.capture is not None]
         now = clock()
-        counts = _count(batch.entries, len(findings), len(malformed), unit)
+        counts = _count(source, batch.entries, len(findings), len(malformed), unit)
         problems = [_problem(source, entry, now, unit) for entry in malformed]
         if captures:
             kept, more = keep(captures, now)
             counts |= {name: counts.get(name, 0.0) + n for name, n in kept.items()}
             problems += more
-            findings = [entry for entry in findings if entry.capture is None]
         counts["seconds:sources"] = (now - began).total_seconds()
         into.take_in(
             source,
@@ -73,8 +73,14 @@ def take_in(
             return
 
 
-def _count(entries: Sequence[Entry], accepted: int, malformed: int, unit: str) -> dict[str, float]:
+def _count(source: Source, entries: Sequence[Entry], accepted: int, malformed: int, unit: str) -> dict[str, float]:
     reasons = Counter(entry.reason for entry in entries if type(entry) is Rejected)
+    if accepted + malformed + reasons.total() < len(entries):
+        other = next(entry for entry in entries if type(entry) not in _ENTRIES)
+        raise SourceError(
+            f"{source.name} can't be read further: its kind gave a {type(other).__name__} as an entry, "
+            "and not a Finding, a Rejected or a Malformed"
+        )
     counts = {
         unit: len(entries),
         "accepted": accepted,

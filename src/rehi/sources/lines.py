@@ -1,9 +1,8 @@
-"""Lines: of a file, plain or gzipped, read in constant memory, and as a source from where its cursor stands."""
+"""Lines: of a file, packed or not, read in constant memory, and as a source from where its cursor stands."""
 
 from __future__ import annotations
 
 import stat
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rehi.errors import SourceError
-from rehi.model.media_type import GZIP_MAGIC
 from rehi.model.source import Entry, Rejected, Source
 from rehi.sources.kind import Discovered, Fetch
+from rehi.sources.unpacked import UnpackedBytes
 
 MAX_LINE = 65_536  # bytes; a longer one is no line of a log or a list
 BOM = b"\xef\xbb\xbf"
@@ -22,11 +21,7 @@ LONG_LINE = f"the line is longer than {MAX_LINE:,} bytes"
 
 _SHOWN = 200  # characters of a line that people get to see
 BATCH = 40_000  # lines; with half of that a log took a sixth more CPU: each batch touches most of the index of URLs
-_CHUNK = 1 << 20  # bytes; measured: 64 KB is a tenth slower, 4 MB no faster
 _ENDLESS = 1 << 28  # bytes without a line's end, a second's worth, after which we don't wait for one
-_MOST_UNPACKED = 1 << 29  # bytes from which on it matters how well a file was packed
-_MOST_PACKED = 100  # times its size that a file may unpack to then: honest logs unpack to 5 to 30 times
-_GZIP_FORMAT = 31  # zlib's number for "gzip header, largest window"
 
 ReadLines = Callable[[Iterable[bytes], int], Iterator[Entry]]  # of the lines, with the number of those before them
 
@@ -77,80 +72,40 @@ class Lines:
     A line longer than MAX_LINE may come out cut, but still longer than that, by which its reader can tell.
     """
 
-    def __init__(self, file: BinaryIO, path: Path, size: int) -> None:
-        self.size = size  # of the file as it lies there, compressed or not
-        self.bytes_read = 0
-        self._path = path
-        self._file = file
+    def __init__(self, content: UnpackedBytes) -> None:
+        self._bytes = content
+
+    @property
+    def size(self) -> int:
+        """The size of the file as it lies there, packed or not."""
+        return self._bytes.size
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file were read so far."""
+        return self._bytes.bytes_read
 
     def __iter__(self) -> Iterator[bytes]:
         rest, skipped = b"", 0
-        for chunk in self._chunks():
+        for chunk in self._bytes:
             lines = chunk.split(b"\n")
             skipped = skipped + len(chunk) if len(lines) == 1 else 0
             if skipped > _ENDLESS:
-                raise SourceError(f"{self._path} has a line of more than {_ENDLESS >> 20} MB: it is no log and no list")
+                raise SourceError(
+                    f"{self._bytes.path} has a line of more than {_ENDLESS >> 20} MB: it is no log and no list"
+                )
             lines[0] = rest + lines[0] if len(rest) <= MAX_LINE else rest
             rest = lines.pop()[: MAX_LINE + 1]
             yield from lines
         if rest:
             yield rest
 
-    def _chunks(self) -> Iterator[bytes]:
-        chunk = self._read()
-        if chunk.startswith(GZIP_MAGIC):
-            yield from self._unpacked(chunk)
-            return
-        while chunk:
-            yield chunk
-            chunk = self._read()
-
-    def _unpacked(self, data: bytes) -> Iterator[bytes]:
-        """Yield the contents of all members. What a chunk unpacks to is bounded, however well it was packed."""
-        member, unpacked = zlib.decompressobj(_GZIP_FORMAT), 0
-        while data:
-            try:
-                chunk = member.decompress(data, _CHUNK)
-            except zlib.error as error:
-                raise SourceError(f"{self._path} is damaged: its gzip data can't be unpacked ({error})") from error
-            unpacked += len(chunk)
-            if unpacked > max(_MOST_UNPACKED, _MOST_PACKED * self.size):
-                raise SourceError(
-                    f"{self._path} unpacks to more than {_MOST_PACKED} times its size, as no honest log or list does; what "
-                    "came before is kept. If it is meant, unpack it and add that"
-                )
-            yield chunk
-            if member.eof:
-                data = self._past_zeros(member.unused_data)
-                if not data:
-                    return
-                member = zlib.decompressobj(_GZIP_FORMAT)
-            else:
-                data = member.unconsumed_tail or self._read()
-        raise SourceError(f"{self._path} ends in the middle of its gzip data: it was not copied or written to its end")
-
-    def _past_zeros(self, data: bytes) -> bytes:
-        """Return what follows the zeros with which some media fill up their last block."""
-        while not data.lstrip(b"\0"):
-            data = self._read()
-            if not data:
-                break
-        return data.lstrip(b"\0")
-
-    def _read(self) -> bytes:
-        try:
-            data = self._file.read(_CHUNK)
-        except OSError as error:
-            raise SourceError(f"{self._path} can't be read further: {error.strerror}") from error
-        self.bytes_read += len(data)
-        return data
-
 
 @contextmanager
 def open_lines(path: Path) -> Iterator[Lines]:
     """Open a file and read its lines. What is wrong with it is one sentence in a SourceError."""
     with open_file(path) as file:
-        yield Lines(file, path, path.stat().st_size)
+        yield Lines(UnpackedBytes(file, path))
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -32,7 +32,7 @@ class SinglePage:
     """The kind of source that is one page."""
 
     title = "page"
-    unit = "lines"
+    unit = "pages"
 
     def recognise(self, sample: SourceSample) -> Recognition:
         """Return what a document is; of a file on this machine only XML, HTML and JSON, which are no lists of URLs."""

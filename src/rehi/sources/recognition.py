@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+import logging
 import re
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from rehi.errors import SourceError
-from rehi.model.media_type import ARC_MAGIC, GZIP_MAGIC, WARC_MAGIC, ZSTD_DICTIONARY_MAGIC, ZSTD_MAGIC
+from rehi.model.media_type import ARC_MAGIC, WARC_MAGIC, ZSTD_DICTIONARY_MAGIC
 from rehi.sources.kind import NOT_AT_ALL, Recognition, SourceKind, SourceSample
-from rehi.sources.lines import BOM, is_blank, open_file, open_lines
+from rehi.sources.lines import BOM, Lines, is_blank, open_file, open_lines
+from rehi.sources.unpacked import UnpackedBytes
 
 _LOOKED_AT = 262_144  # bytes, packed and unpacked
 _LINES = 100  # lines, besides blank ones
+_SEARCHED = 1 << 24  # bytes, packed and unpacked, in which those lines are looked for
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b")) + b"\x7f"
 _WARC = re.compile(rb"[\r\n]*" + WARC_MAGIC + rb"\d")
 _ARC_FILE = re.compile(rb"[\r\n]*" + ARC_MAGIC + rb"\S* \S+ \d{12,14} \S+ \d+\r?\n\d+ \d+ [^\r\n]*\r?\n")
 _ARC_RECORD = re.compile(rb"[\r\n]*(?:" + ARC_MAGIC + rb"|\S+ \S+ \d{14} \S+ \d+\r?\n)")
 _NAMED = re.compile(r".+\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
+_log = logging.getLogger(__name__)
 PAGE = "page"  # what lies on this machine is never one
 
 
 def recognise(sample: SourceSample, kinds: Mapping[str, SourceKind]) -> tuple[str, Recognition] | None:
     """Return the name of the kind that is surest, with what it says; None if none is sure at all."""
-    asked = [(name, kind.recognise(sample)) for name, kind in kinds.items()]
+    asked = [(name, _ask(name, kind, sample)) for name, kind in kinds.items()]
     name, surest = max(asked, key=lambda one: one[1].certainty)
     return (name, surest) if surest.certainty > 0 else None
+
+
+def _ask(name: str, kind: SourceKind, sample: SourceSample) -> Recognition:
+    """Return what a kind says; one that fails has not recognised anything."""
+    try:
+        recognition = kind.recognise(sample)
+        return Recognition(float(recognition.certainty), str(recognition.what))
+    except Exception as error:  # of an outsider's kind: the others are asked nevertheless
+        why = f"{type(error).__name__}: {error}"
+        _log.warning("the kind of source %s can't tell what %s is, and is left out: %s", name, sample.name, why)
+        return NOT_AT_ALL
 
 
 def recognise_file(path: Path, kinds: Mapping[str, SourceKind]) -> str:
@@ -49,13 +64,15 @@ def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool =
     """Return the beginning of a file; SourceError if it can't be opened."""
     with open_file(path) as file:
         first = file.read(_LOOKED_AT)
-    start = _unpack(first)
-    lines = [] if _is_binary(start) else [line for line in start.split(b"\n") if not is_blank(line)]
+        file.seek(0)
+        start = _beginning(UnpackedBytes(file, path, most=_SEARCHED))
+        file.seek(0)
+        lines = () if _is_binary(start) else _first_lines(Lines(UnpackedBytes(file, path, most=_SEARCHED)))
     return SourceSample(
         name=name,
         first=first,
         start=start,
-        lines=tuple(lines[:_LINES]),
+        lines=lines,
         media_type=media_type,
         is_local=is_local,
     )
@@ -119,24 +136,26 @@ def _is_binary(start: bytes) -> bool:
     return b"\0" in head or controls > len(head) // 10
 
 
-def _unpack(first: bytes) -> bytes:
-    """Return the beginning of what is packed with gzip or zstd, as far as it can be had; anything else as it is."""
-    if first.startswith(GZIP_MAGIC):
-        member = zlib.decompressobj(31)
-        try:
-            return member.decompress(first, _LOOKED_AT)
-        except zlib.error:
-            return b""
-    return _unpack_frame(first) if first.startswith(ZSTD_MAGIC) else first
+def _beginning(unpacked: Iterable[bytes]) -> bytes:
+    """Return the first bytes of what a file holds, as far as they can be had."""
+    start = b""
+    with suppress(SourceError):  # said by those who read it
+        for chunk in unpacked:
+            start += chunk
+            if len(start) >= _LOOKED_AT:
+                break
+    return start[:_LOOKED_AT]
 
 
-def _unpack_frame(first: bytes) -> bytes:
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        from backports import zstd
-    try:
-        unpacked: bytes = zstd.ZstdDecompressor().decompress(first, _LOOKED_AT)
-    except zstd.ZstdError:
-        return b""
-    return unpacked
+def _first_lines(lines: Iterable[bytes]) -> tuple[bytes, ...]:
+    """Return the first lines that say something, as far as they can be had; a long preamble may stand before them."""
+    telling: list[bytes] = []
+    passed = 0
+    with suppress(SourceError):
+        for line in lines:
+            passed += len(line) + 1
+            if not is_blank(line):
+                telling.append(line)
+            if len(telling) == _LINES or passed > _SEARCHED:
+                break
+    return tuple(telling)

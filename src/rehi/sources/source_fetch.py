@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, Protocol
 
-from rehi.errors import NotFound, SourceError
+from rehi.errors import ArchiveError, NotFound, SourceError
 from rehi.model.listing import DocumentRow
 from rehi.model.source import Source
 from rehi.model.version import RecordRef
@@ -96,6 +96,9 @@ class SourceFetch:
             raise SourceError(f"{row.url} can't be had: its bytes were dropped by a rule; start it again to visit it")
         if not self.archive.holds(version.body):  # it lies with another worker, who is asked when it is visited again
             raise Awaited(row.url, since=(row.visited_at or self.clock()) + _NEXT)
-        with self.archive.open_body(version.body) as body, path.open("wb") as file:
-            shutil.copyfileobj(body, file)
+        try:
+            with self.archive.open_body(version.body) as body, path.open("wb") as file:
+                shutil.copyfileobj(body, file)
+        except ArchiveError as error:
+            raise SourceError(f"{row.url} can't be had: {error}; start it again to visit it") from error
         return version.media_type

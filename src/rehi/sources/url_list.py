@@ -33,6 +33,7 @@ _SEPARATORS = (re.compile(r"[\t,|\"'<>]+"), re.compile(r"[\t,;|\"'<>]+"))
 
 
 DECLARED = "text/uri-list"
+_ARC = b"filedesc:"  # with which an ARC file begins: the heads of its records name URLs, however damaged it is
 _LEAST_SHARE = 0.2  # prose mentions a URL here and there; a list may have a heading and a few slips
 
 
@@ -44,7 +45,7 @@ class UrlList:
 
     def recognise(self, sample: SourceSample) -> Recognition:
         """Return how many of the first lines name a page; a document in a markup language is no list, whatever it names."""
-        if not sample.lines or looks_like_document(sample.start):
+        if not sample.lines or looks_like_document(sample.start) or sample.start.lstrip().startswith(_ARC):
             return NOT_AT_ALL
         if not sample.is_local and bare_name(sample.media_type) != DECLARED:
             return NOT_AT_ALL

@@ -6,15 +6,17 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 
 from rehi.errors import BadStatus, FetchError, NotFound, RehiError
 from rehi.frontier import VISIT_RULES
+from rehi.model.captured import CapturedVisit
 from rehi.model.document import Term
 from rehi.model.entity import Entity, EntityKey, Form, Identity, LinkedIdentity
 from rehi.model.problem import Problem, ProblemClass, Stage
 from rehi.model.source import Finding, Source
 from rehi.model.version import Digest, RecordRef
-from rehi.model.visit import HostLease, Outcome, Visited
+from rehi.model.visit import Answer, HostLease, Outcome, Visited
 from rehi.model.work import (
     Claim,
     FacetBrief,
@@ -76,6 +78,15 @@ def given_back(lease: HostLease, ready: float = 0, *, delay: float = 1.0, failed
     """Return a lease given back."""
     failures = lease.failures + 1 if failed else 0
     return HostRelease(host_id=lease.host_id, token=lease.token, ready_at=at(ready), delay=delay, failures=failures)
+
+
+def captured(url: str, when: float = 0) -> CapturedVisit:
+    """Return a visit of a crawl that was made elsewhere."""
+    answer = Answer(
+        status=200, reason="OK", http_version="1.1", request_headers=(), headers=(), address="", body=BytesIO(b"page"),
+        size=4, digest=Digest("sha256:" + "c" * 64),
+    )  # fmt: skip
+    return CapturedVisit(url=url, at=at(when), answer=answer, where=0)
 
 
 def findings(*urls: str) -> list[Finding]:

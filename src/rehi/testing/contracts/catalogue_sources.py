@@ -15,7 +15,7 @@ from rehi.model.resource import Depths, Redirects
 from rehi.model.source import Finding, FollowedLink, SourceChange, SourceState
 from rehi.model.work import Claim
 from rehi.ports import Catalogue
-from rehi.testing.contracts.catalogue_samples import add, at, fetched, findings, lease_one, record, redirected
+from rehi.testing.contracts.catalogue_samples import add, at, captured, fetched, findings, lease_one, record, redirected
 
 NO_FILTER = DocumentFilter()
 
@@ -71,6 +71,17 @@ class SourcesContract:
             ("http://a.ee/b", first.id),
             ("http://b.ee/", second.id),
         ]
+
+    def test_what_was_captured_joins_its_source_and_makes_nothing_due(self, catalogue: Catalogue) -> None:
+        add(catalogue, "http://a.ee/", name="list")
+        record(catalogue, [fetched("http://a.ee/", "one", next_in=9_999)], now=at(0))
+        crawl = catalogue.add_source(kind="warc", name="crawl", location="/crawl", size=1, now=at(1))
+        named = [Finding(url, capture=captured(url)) for url in ("http://a.ee/", "http://b.ee/")]
+        assert catalogue.take_in(crawl, named, cursor=b"2", counts={}, now=at(1)) == 0
+        assert [one.source for one in _claims_on(catalogue, "http://a.ee/")] == ["list", "crawl"]
+        with pytest.raises(NotFound):
+            catalogue.document("http://b.ee/")  # nothing was recorded of it
+        assert _lease_all(catalogue) == []
 
     def test_a_resource_has_all_its_sources_and_each_remembers_when(self, catalogue: Catalogue) -> None:
         first = add(catalogue, "http://a.ee/", name="one", when=0)

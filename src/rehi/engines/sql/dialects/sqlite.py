@@ -205,9 +205,8 @@ class SqliteDialect:
             ids = {row for (row,) in driver.execute("SELECT id FROM resource WHERE id > ?", (before,))}
             known = [url for row, url in enumerate(urls.urls, before + 1) if row not in ids]
         unnamed = [row for url in known for (row,) in driver.execute(_UNNAMED.format_map(numbers), (url,))]
-        if not claims:
-            driver.execute(_FIND_NEW.format_map(numbers), (before,))
-        one_by_one = urls.urls if claims else known
+        driver.execute(_FIND_NEW.format_map(numbers), (before,))
+        one_by_one = [*known, *sorted(claims.keys() - set(known))]
         driver.executemany(_FIND.format_map(numbers), [(claims.get(url, ""), url) for url in one_by_one])
         return new, unnamed
 
