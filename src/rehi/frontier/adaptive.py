@@ -38,9 +38,9 @@ _FRESH_UNIT = 4 * HOUR  # of freshness that a visit must bring at price 1
 # What makes a price in hours one in versions: a page that changes at this interval is visited alike for either. It is half of
 # the host's own usual interval where copies are to be fresh. As versions count for more it moves towards one that all hosts
 # share, since a version of a quiet host is worth no more than another: some times the price in hours, which is itself as long
-# or short as the world is slow or fast. It was ten days before; where pages change daily these were very long, and quiet
-# pages were given up. On histories made 20 times as fast freshness rose from .694 to .707 with a taste of 1, and the versions
-# caught from .287 to .289 (the mean of four samples of the files and three budgets).
+# or short as the world is slow or fast. With ten days for all, too little but versions counted where pages change daily: on
+# histories made 20 times as fast, with a taste of 1, freshness was .694 in place of .707 and .287 of the versions were caught
+# in place of .289 (the mean of four samples of the files with three budgets each; those of eval/revisit_tuning.py).
 _EVEN_SHARE, _EVEN_PRICES, _MOST_COMMON = 0.5, 3.0, 0.7
 # With versions alone, pages of which little is known are given up, and fewer versions are caught: .141 of them in place of
 # .157 in those histories, and as many at their own pace.
@@ -164,7 +164,7 @@ def _choose(
     fresh_price = price * _FRESH_UNIT
     # Between changes, so that a page is visited alike for freshness and for versions.
     even_interval = _EVEN_SHARE * _usual_interval(host)
-    even_interval *= (_EVEN_PRICES * fresh_price / even_interval) ** (_MOST_COMMON * taste)
+    even_interval *= (_EVEN_PRICES * fresh_price / even_interval) ** (_MOST_COMMON * taste**2)
     catch_price = 1 - exp(-fresh_price / even_interval)
     taste = _MOST_TASTE * taste**_TASTE_POWER
     fresh_price *= min(1.0, sqrt((watched + _FIRST_LOOK) * _CURIOSITY / fresh_price))
