@@ -87,9 +87,7 @@ def evaluate() -> bool:
     tuned, held_out = split(read_traces(files))
     print(f"{len(tuned)} files were tuned with, {len(held_out)} are judged", end="\n\n")
     runs = race(held_out)
-    for (trial, budget), by_name in runs.items():
-        _print_table(trial, budget, by_name, hasten(held_out, trial.faster))
-    missed = [part for (trial, budget), by_name in runs.items() for part in judge(trial, budget, by_name)]
+    missed = report(runs, held_out)
     missed += _below_floors(runs[TRIALS[0], 1.0][OURS], same=digest(files))
     print(*(f"missed: {part}" for part in missed), sep="\n", end="\n" if missed else "")
     ours, peers = (
@@ -103,6 +101,13 @@ def evaluate() -> bool:
     }
     print(result("revisit", target=TARGET, settings=SETTINGS, missed=missed, ours=ours, peers=peers, ratio=ratio))
     return not missed
+
+
+def report(runs: Mapping[tuple[Trial, float], Runs], traces: Sequence[Trace]) -> list[str]:
+    """Print a table for each trial and budget; return where the target is missed."""
+    for (trial, budget), by_name in runs.items():
+        _print_table(trial, budget, by_name, hasten(traces, trial.faster))
+    return [part for (trial, budget), by_name in runs.items() for part in judge(trial, budget, by_name)]
 
 
 def judge(trial: Trial, budget: float, runs: Mapping[str, ReplayScore]) -> list[str]:
@@ -156,4 +161,4 @@ def _print_table(trial: Trial, budget: float, runs: Mapping[str, ReplayScore], t
     print(table(("policy", "visits", "freshness", "mean of files", "caught", "to the best"), rows), end="\n\n")
 
 
-__all__ = ["TRIALS", "evaluate", "judge", "race"]
+__all__ = ["TRIALS", "evaluate", "judge", "race", "report"]

@@ -18,6 +18,7 @@ from eval.revisit import CATCHING, TASTES, TRIALS
 from eval.revisit import judge as judge_revisit
 from eval.revisit_replay import ReplayScore
 from eval.revisit_traces import KINDS, hasten, made_up, split
+from eval.revisit_tuning import samples
 from eval.scores import score
 from eval.train import labelled
 
@@ -110,6 +111,16 @@ def test_revisits_are_judged_by_freshness_and_by_what_taste_1_catches() -> None:
     assert "odarchive has" in judge_revisit(shipped, 1.0, outcomes(thesis=0.65))[0]
     assert judge_revisit(shipped, 1.0, outcomes(mine=0.61)) == []
     assert "freshness" in judge_revisit(thesis, 1.0, outcomes(mine=0.61))[0]
+
+
+def test_constants_are_chosen_with_samples_that_lack_the_busiest_hosts_and_files() -> None:
+    traces = [trace for kind in ("poisson", "weekly", "still") for trace in made_up(kind, pages=3)]
+    made = samples(traces)
+    assert list(made) == ["all", "without weekly", "without poisson", "without the busiest files"]
+    assert {trace.host for trace in made["without poisson"]} == {"weekly", "still"}
+    rest = made["without the busiest files"]
+    assert len(rest) == 6
+    assert max(len(trace.times) for trace in rest) <= min(len(t.times) for t in traces if t not in rest)
 
 
 def test_the_evaluation_of_names_says_what_the_model_has_seen() -> None:

@@ -57,6 +57,20 @@ def test_taste_chooses_between_fresh_copies_and_versions() -> None:
     assert catching.caught > fresh.caught
 
 
+def test_a_price_means_about_as_many_visits_at_every_taste() -> None:
+    traces = [trace for kind in ("poisson", "office", "weekly", "still") for trace in made_up(kind, pages=4)]
+    middle, *others = (
+        sum(
+            tally.visits
+            for tally in replay(
+                traces, Entrant(name="", policy="adaptive", taste=taste), price=1.0, longest=30 * 86_400
+            )
+        )
+        for taste in (0.5, 0.0, 0.75, 1.0)
+    )
+    assert all(0.7 * middle < visits < 1.4 * middle for visits in others), (middle, others)
+
+
 def test_a_world_that_changes_daily_is_visited_as_freshly_as_by_even_visits_with_the_bounds_that_ship() -> None:
     kinds = ("poisson", "office", "sleeper", "still")
     traces = hasten([trace for kind in kinds for trace in made_up(kind, pages=4)], 20.0)
