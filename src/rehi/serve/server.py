@@ -14,6 +14,8 @@ from rehi.errors import EngineError
 from rehi.process import raise_descriptor_limit
 from rehi.serve.application import create_app
 from rehi.serve.connections import ConnectionLimits, bind_protocol
+from rehi.serve.farewell import Farewell
+from rehi.serve.lane import QueryLane
 from rehi.service import Service
 from rehi.settings import Settings
 
@@ -32,7 +34,7 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
     listener = _listen(settings.host, settings.port if port is None else port)
     app = create_app(house, service)
     config = uvicorn.Config(
-        app,
+        Farewell(app),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -42,7 +44,7 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         ws="none",
         backlog=BACKLOG,
     )
-    server = _Server(config)
+    server = _Server(config, app.state.lane)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="rehi-serve", daemon=True)
     thread.start()
     try:
@@ -55,7 +57,16 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
 
 
 class _Server(uvicorn.Server):
-    """The command line has its own signal handlers."""
+    """The command line has its own signal handlers, and nobody waits for queries when it ends."""
+
+    def __init__(self, config: uvicorn.Config, lane: QueryLane) -> None:
+        super().__init__(config)
+        self._lane = lane
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Refuse whoever waits for a query, and end when all others are answered or their time is over."""
+        self._lane.close()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
