@@ -105,6 +105,7 @@ def test_a_step_draws_the_same_whatever_came_before_it(home: Household) -> None:
 
 def test_some_steps_can_be_done_again(home: Household, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[int] = []
+
     def befall(home: Household, fate: Fate, step: int) -> Outcome:
         done.append(step)
         return Outcome(told="", killed=1)

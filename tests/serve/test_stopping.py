@@ -68,7 +68,9 @@ def test_whoever_waits_for_a_query_is_refused_when_it_stops_and_nothing_is_logge
     answers: list[bytes] = []
     with _up(tmp_path) as (process, address), ExitStack() as stack:
         asked = [
-            stack.enter_context(_ask(address, client)) for client in range(CLIENTS) for _ in range(WAITING_BY_CLIENT + 2)
+            stack.enter_context(_ask(address, client))
+            for client in range(CLIENTS)
+            for _ in range(WAITING_BY_CLIENT + 2)
         ]
         threads = [threading.Thread(target=lambda one=one: answers.append(_answer(one)), daemon=True) for one in asked]
         for thread in threads:
