@@ -144,6 +144,8 @@ def attack(home: Household) -> Outcome:
 def destroy(home: Household) -> Outcome:
     """Flip, cut or delete a file while nobody works, have the house mended, and hold it to what it says is lost."""
     path = _choose_file(home)
+    if path is None:
+        return Outcome(told="there is no file yet")
     is_catalogue = path.name.startswith("catalogue")
     before = None if is_catalogue else unreadable(home)
     raw = damage(path.read_bytes(), home.chance)
@@ -215,13 +217,14 @@ def _is_whole(house: House, version: Version) -> bool:
     return f"sha256:{digest.hexdigest()}" == version.digest
 
 
-def _choose_file(home: Household) -> Path:
+def _choose_file(home: Household) -> Path | None:
+    """Return a file of the part that is drawn, or of the next that has any; None if there is none at all."""
     patterns = ["archive/*.warc.gz", "archive/*.cdxj*", "derived/*", "graph/**/*.sst", "graph/store/*", "catalogue.db"]
-    while True:
-        files = sorted(path for path in home.data.glob(home.chance.choice(patterns)) if path.is_file())
-        files = [path for path in files if path.stat().st_size]
+    for pattern in home.chance.sample(patterns, len(patterns)):
+        files = sorted(path for path in home.data.glob(pattern) if path.is_file() and path.stat().st_size)
         if files:
             return home.chance.choice(files)
+    return None
 
 
 def damage(raw: bytes, chance: Random) -> bytes | None:

@@ -134,6 +134,10 @@ def test_what_is_missing_is_a_reason_and_in_ci_a_failure(monkeypatch: pytest.Mon
         need(False, "a C compiler")
 
 
+def test_where_nothing_is_nothing_is_destroyed(home: Household) -> None:
+    assert disasters.destroy(home).told == "there is no file yet"
+
+
 def test_damage_is_damage() -> None:
     chance, raw = Random(1), bytes(range(256)) * 40
     results = [damage(raw, chance) for _ in range(60)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from rehi.serve.farewell import Farewell
 from rehi.serve.lane import QueryLane
 from rehi.service import Service
 from rehi.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
 
@@ -45,7 +48,7 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         backlog=BACKLOG,
     )
     server = _Server(config, app.state.lane)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="rehi-serve", daemon=True)
+    thread = threading.Thread(target=_serve, args=(server, listener), name="rehi-serve", daemon=True)
     thread.start()
     try:
         bound = listener.getsockname()
@@ -54,6 +57,13 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         server.should_exit = True
         thread.join(timeout=10)
         listener.close()
+
+
+def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    try:
+        server.run(sockets=[listener])
+    except Exception:  # a fault here costs the pages, and never the harvest
+        _log.exception("nothing is served any more, by a fault of its own; the harvest goes on")
 
 
 class _Server(uvicorn.Server):
