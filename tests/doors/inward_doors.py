@@ -38,7 +38,7 @@ from rehi.sources.lines import open_lines, read_cursor
 from rehi.sources.recognition import recognise_file
 from rehi.sources.url_list import read_url_list
 from rehi.testing.world import World
-from tests.archive.test_derived_files import BODY, DIGEST, EMPTY, READING
+from tests.archive.test_derived_files import BODY, DIGEST, EMPTY, READING, _encode
 from tests.doors.mutation import mutate, mutate_value
 from tests.fetch.conftest import made_up
 from tests.warcs import arc, frames, members, request, response, revisit
@@ -213,10 +213,6 @@ class DerivedDoor:
     name = "derived"
 
     def __init__(self, folder: Path) -> None:
-        from rehi.builtin import load_all
-        from rehi.model.codec import to_json
-
-        facets = load_all("facet")
         self._shelf = FolderShelf(folder / "derived")
         self._files = DerivedFiles(self._shelf, worker="w1", clock=lambda: NOW)
         self._samples = [
@@ -227,10 +223,7 @@ class DerivedDoor:
                 body=BODY,
                 at=NOW,
                 worker="w1",
-                encoded={
-                    name: to_json([facets[name].version, facets[name].encode(value)])
-                    for name, value in reading.facets.items()
-                },
+                encoded=_encode(reading),
             )
             for reading in (READING, EMPTY)
         ]
@@ -259,7 +252,14 @@ class DerivedDoor:
         self._path.write_bytes(raw[1:])
         reading = self._files.read(RecordRef(self._path.name, 0, max(len(raw) - 1, 1)))
         document = reading.document
-        texts = (document.media_type, document.title, document.charset, document.language, document.base, *document.links)
+        texts = (
+            document.media_type,
+            document.title,
+            document.charset,
+            document.language,
+            document.base,
+            *document.links,
+        )
         assert all(isinstance(text, str) for text in (*texts, *(text for pair in document.metadata for text in pair)))
         return "read"
 

@@ -13,7 +13,7 @@ TOKENS = (
     b"2026-02-30", b"0000-00-00T00:00:00Z", b"99999999999999", b"http://[::1", b"http://a.test:99999/", b"javascript:1",
     b"\xef\xbb\xbf", b"\x1f\x8b", b"PK\x03\x04", b"%PDF-", b"WARC/1.0\r\n", b"chunked", b"gzip", b"\xd9\xb3", b"*", b"$", b"^",
 )  # fmt: skip
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 2**63, 10**40, 1e308, float("inf"), "", "\0", "\ud800", "../../x", "a" * 5_000, "9" * 5_000, [], {}, [[]],
     {"a": None}, "2026-02-30T00:00:00Z", ["\0"],
 )  # fmt: skip

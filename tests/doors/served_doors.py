@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from rehi.app import House
 from rehi.fetch import Fetcher, redirect_target, retry_after
+from rehi.model.visit import Visit
 from rehi.serve import running
 from rehi.serve.examples import EXAMPLES
 from rehi.service import Service
@@ -106,7 +107,7 @@ class UploadDoor(RequestDoor):
     def draw(self, chance: Random) -> bytes:
         body = (
             b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\n'
-            b'http://a.test/%d\r\n--x\r\nContent-Disposition: form-data; name="keep"\r\n\r\n1\r\n--x--\r\n'
+            b'http://a.test/%d\r\n--x\r\nContent-Disposition: form-data; name="start"\r\n\r\n1\r\n--x--\r\n'
         ) % chance.randrange(9)
         return mutate(body, chance)[:300_000]
 
@@ -145,7 +146,7 @@ class AnswerDoor:
         self._server.reply = raw
         url, end = f"http://127.0.0.1:{self._server.port}/", time.monotonic() + PATIENCE
         self._fetcher.submit(1, url, max_bytes=1_000_000)
-        ended = []
+        ended: list[tuple[int, Visit]] = []
         while not ended and time.monotonic() < end:
             ended = self._fetcher.poll(1.0)
         assert ended, "the visit has no end"

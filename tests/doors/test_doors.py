@@ -108,5 +108,5 @@ def test_the_seed_and_the_number_decide() -> None:
     drawn = [[mutate(samples[0], Random(f"{seed} {n}"), samples) for n in range(50)] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(set(drawn[0])) > 40
-    values = [mutate_value({"a": [1, {"b": "c"}]}, Random(n)) for n in range(50)]
-    assert all(value != {"a": [1, {"b": "c"}]} for value in values)
+    values = [mutate_value({"a": [5, {"b": "c"}]}, Random(n)) for n in range(50)]
+    assert all(value != {"a": [5, {"b": "c"}]} for value in values)
