@@ -89,7 +89,7 @@ class Household:
         catalogue = self.postgres.uri(f"chaos_{self.folder.name}") if self.postgres else ""
         archive = "file_bytes = 200000\n"
         if self.s3:
-            archive += f'uri = "{self._bucket_uri}"\nendpoint = "{self.s3.endpoint}"\n'
+            archive += f'uri = "{self._bucket_uri}"\nendpoint = "{self.s3.endpoint}"\nlocal_bytes = 0\n'
         self.config.write_text(
             f'data = "{self.data}"\ncatalogue = "{catalogue}"\n[fetch]\n{lines}[archive]\n{archive}'
             f"[revisit]\ngone_after = 400000000.0\n[work]\nworkers = 2\n[serve]\nport = {self.port}\n",

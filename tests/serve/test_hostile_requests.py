@@ -119,7 +119,7 @@ def test_an_upload_that_is_broken_leaves_no_file_open(
     opened: list[Any] = []
 
     def open_spool(*given: Any, **named: Any) -> Any:
-        opened.append(SpooledTemporaryFile(*given, **named))
+        opened.append(SpooledTemporaryFile(*given, **named))  # noqa: SIM115 - the code under test closes it
         return opened[-1]
 
     monkeypatch.setattr("starlette.formparsers.SpooledTemporaryFile", open_spool)
