@@ -159,9 +159,10 @@ class IntakeSettings(BaseModel):
     model_config = _STRICT
 
     max_entries: int = Field(
-        100_000_000,
+        20_000_000,
         ge=1,
-        description="Lines or records that are taken in of one source; where more follow, it stops there and says so.",
+        description="Lines or records that are taken in of one source; where more follow, it stops there and says so, and goes on from there "
+        "when it is started again with a higher limit. So many take some minutes; more than that fit into a gzip file of a few MB.",
     )
 
 

@@ -219,3 +219,16 @@ def test_damage_is_found(open_derived: Callable[..., DerivedFiles], folder: Path
     with pytest.raises(RecordDamaged):
         derived.read(RecordRef(refs[2].file, refs[2].offset + 1, refs[2].length - 1))
     assert [derived.read(ref) for ref in (refs[0], refs[2])] == [READING, READING]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"media_type": 1.5}, {"title": None}, {"links": [1]}, {"base": {}}, {"metadata": [["a", 2]]}, {"recipe": False},
+     {"seconds": [["extract", "soon"]]}, {"failures": 7}],
+    ids=lambda wrong: next(iter(wrong)),
+)  # fmt: skip
+def test_facts_of_another_type_are_damage(open_derived: Callable[..., DerivedFiles], wrong: dict[str, Any]) -> None:
+    derived = open_derived()
+    ref = _rewrite(derived, lambda facts: facts.update(wrong))
+    with pytest.raises(RecordDamaged, match="the facts can't be read"):
+        derived.read(ref)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rehi.backup import Backup, BackupPart, Repository, prune, verify, writing
-from rehi.backup.manifest import decode_files, encode_files
+from rehi.backup.manifest import decode, decode_files, encode_files
 from rehi.backup.repository_lock import HELD
 from rehi.engines.backup_folder import FolderBackups
 from rehi.engines.sql import open_catalogue
@@ -204,3 +204,9 @@ def test_the_tables_of_a_dump_come_with_it(tmp_path: Path) -> None:
     catalogue.close()
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         assert database.execute("SELECT id FROM of_old").fetchall() == [(7,)]
+
+
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "null", "[]", '"x"', "9" * 5_000])
+def test_a_manifest_whose_format_is_no_number_is_damaged(number: str) -> None:
+    with pytest.raises(BackupDamaged, match="here is damaged"):
+        decode(b'{"format": %s, "sha256": "", "backup": {}}' % number.encode(), where="here")

@@ -1,4 +1,7 @@
-"""Disasters: what befalls a household, each a function that does it and says in a line what it did."""
+"""Disasters: what befalls a household, each a function that does it and says what it did.
+
+Whatever is drawn by lot is drawn from ``home.chance``, before anything is waited for: so a step of a run can be repeated.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -21,7 +25,7 @@ from rehi.errors import RehiError
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.version import Version
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.chaos.household import Household
+from tests.chaos.household import Household, LostBytes
 
 CHUNK = 1 << 20
 BOMB = b"SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?a ?i ?e"
@@ -35,57 +39,66 @@ GARBAGE = (
 )
 
 
-def kill(home: Household) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a disaster did."""
+
+    told: str  # in a line
+    killed: int = 0  # commands that were killed while they ran
+    lost: frozenset[LostBytes] = frozenset()
+
+
+def kill(home: Household) -> Outcome:
     """Kill a harvest or an update with its processes left to themselves, after some requests and a moment more."""
-    words = home.chance.choice((("harvest",), ("update",)))
-    process = home.start(*words)
-    _get_on(home, process, requests=home.chance.randint(0, 12))
-    time.sleep(home.chance.uniform(0, 0.4))
-    return _end(process, f"{words[0]} killed")
+    word = home.chance.choice(("harvest", "update", "update", "update"))
+    requests, moment = home.chance.randint(0, 12), home.chance.uniform(0, 0.4)
+    process = home.start(word)
+    _get_on(home, process, requests=requests)
+    time.sleep(moment)
+    return _end(home, process, word)
 
 
-def kill_children(home: Household) -> str:
+def kill_children(home: Household) -> Outcome:
     """Kill processes that belong to a running update, but not the update."""
-    process = home.start("update")
+    which, process, killed = [home.chance.random() for _ in range(home.chance.randint(1, 5))], home.start("update"), 0
     _get_on(home, process, requests=3)
-    killed = 0
-    for _ in range(home.chance.randint(1, 5)):
+    for share in which:
         children = _descendants(process.pid)
         if children:
             with suppress(ProcessLookupError):
-                os.kill(home.chance.choice(children), signal.SIGKILL)
+                os.kill(children[int(share * len(children))], signal.SIGKILL)
                 killed += 1
         _get_on(home, process, requests=2)
-    return _end(process, f"update killed after {killed} of its processes")
+    return _end(home, process, f"{killed} processes of an update, and it")
 
 
-def fill_disk(home: Household) -> str:
-    """Let no file grow beyond a little more than the largest that there is."""
+def fill_disk(home: Household) -> Outcome:
+    """Let no file grow beyond a little more than the largest that there is; a full disk ends the work with a sentence."""
+    more, seconds = home.chance.randint(0, 200_000), home.chance.uniform(2, 6)
     largest = max((path.stat().st_size for path in home.data.rglob("*") if path.is_file()), default=0)
-    process = home.start("update", largest_file=largest + home.chance.randint(0, 200_000))
+    process = home.start("update", largest_file=largest + more)
     with suppress(subprocess.TimeoutExpired):
-        process.wait(home.chance.uniform(2, 6))
-    return _end(process, "full disk")
+        process.wait(seconds)
+    return _end(home, process, "update on a full disk", codes=(0, 1))
 
 
-def set_clock_wrong(home: Household) -> str:
+def set_clock_wrong(home: Household) -> Outcome:
     """Let the clock jump while an update runs, and back after it."""
-    process = home.start("update")
+    hours, process = home.chance.choice((-3.0, -1.0, -0.01, 0.02, 1.0, 5.0)), home.start("update")
     _get_on(home, process, requests=5)
-    hours = home.chance.choice((-3.0, -1.0, -0.01, 0.02, 1.0, 5.0))
     home.set_clock(hours)
     _get_on(home, process, requests=10)
-    told = _end(process, f"clock {hours:+g} hours, update killed")
+    outcome = _end(home, process, f"update with the clock {hours:+g} hours")
     home.set_clock(0)
-    return told
+    return outcome
 
 
-def take_engine_away(home: Household) -> str:
-    """Take database or bucket away while an update runs, and bring it back."""
+def take_engine_away(home: Household) -> Outcome:
+    """Take database or bucket away while an update runs, and bring it back; it waits, and nothing else."""
+    requests, seconds, which = home.chance.randint(1, 10), home.chance.uniform(0.5, 4), home.chance.random()
     process = home.start("update")
-    _get_on(home, process, requests=home.chance.randint(1, 10))
-    seconds = home.chance.uniform(0.5, 4)
-    if home.postgres is not None and (home.s3 is None or home.chance.random() < 0.6):
+    _get_on(home, process, requests=requests)
+    if home.postgres is not None and (home.s3 is None or which < 0.6):
         home.postgres.stop()
         time.sleep(seconds)
         home.postgres.start()
@@ -102,10 +115,10 @@ def take_engine_away(home: Household) -> str:
             time.sleep(seconds)
             other.execute("ROLLBACK")
     _get_on(home, process, requests=5)
-    return _end(process, f"{what} away for {seconds:.1f} s")
+    return _end(home, process, f"update with the {what} away for {seconds:.1f} s")
 
 
-def attack(home: Household) -> str:
+def attack(home: Household) -> Outcome:
     """Harvest and serve, with clients that do what they should not; others are answered."""
     process = home.start("up")
     address = ("127.0.0.1", home.port)
@@ -125,37 +138,67 @@ def attack(home: Household) -> str:
             )
         wait_until(lambda: _answers(home.port), what="others are answered beside an attack")
     assert process.poll() is None, home.last_words()
-    return _end(process, "attack, up killed")
+    return _end(home, process, "up, under attack")
 
 
-def destroy(home: Household) -> str:
+def destroy(home: Household) -> Outcome:
     """Flip, cut or delete a file while nobody works, have the house mended, and hold it to what it says is lost."""
     path = _choose_file(home)
-    what = _damage(path, home.chance)
+    if path is None:
+        return Outcome(told="there is no file yet")
     is_catalogue = path.name.startswith("catalogue")
-    expected = set() if is_catalogue else unreadable(home)
-    said = mend(home)
-    assert said == expected - home.lost, f"{path.name} {what}: it says {sorted(said)}, and lost is {sorted(expected)}"
-    home.lost |= said
+    before = None if is_catalogue else unreadable(home)
+    raw = damage(path.read_bytes(), home.chance)
+    if raw is None:
+        path.unlink()
+    else:
+        path.write_bytes(raw)
+    outcome = _mended(home, f"{path.relative_to(home.data)} {_what(raw)}", before)
     if is_catalogue:
         home.run("add", str(home.list))  # of what never answered, no record is kept
-    return f"{path.relative_to(home.data)} {what}, {len(said)} versions lost"
+    return outcome
+
+
+def destroy_object(home: Household) -> Outcome:
+    """Flip, cut or delete an object in the bucket while nobody works, and hold the house to what it says is lost."""
+    bucket = home.bucket
+    assert bucket is not None
+    local = {path.name for path in home.data.glob("archive/*")}
+    objects = sorted((one.name, one.size) for one in bucket.list() if one.size and one.name not in local)
+    if not objects:
+        return Outcome(told="the bucket holds nothing yet")
+    name, size = home.chance.choice(objects)
+    before = unreadable(home)
+    raw = damage(bytes(bucket.read(name, 0, size)[0]), home.chance)
+    if raw is None:
+        bucket.delete(name)
+    else:
+        bucket.write(name, raw)
+    return _mended(home, f"object {name} {_what(raw)}", before)
+
+
+def _mended(home: Household, told: str, before: set[LostBytes] | None) -> Outcome:
+    """Mend after damage; what the house says is lost are exactly the bytes that were whole before. None if it can lose none."""
+    expected = set[LostBytes]() if before is None else unreadable(home) - before
+    said = mend(home)
+    assert said == {(url, number) for url, number, _ in expected}, f"{told}: it says {sorted(said)}, not {expected}"
+    return Outcome(told=f"{told}, {len(said)} versions lost", lost=frozenset(expected))
 
 
 def mend(home: Household) -> set[tuple[str, int]]:
-    """Have the house mended, and return the versions that it says are lost; after that it is well."""
+    """Have the house mended, and return URL and number of the versions that it says are lost; after that it is well."""
     mended = home.run("doctor", "--mend", "--json", codes=(0, 1))
     again = home.run("doctor", "--deep", "--json", codes=(0, 1))
     assert all(check["ok"] for check in again), [check for check in again if not check["ok"]]
     return {(loss["url"], loss["number"]) for loss in mended["lost"]}
 
 
-def unreadable(home: Household) -> set[tuple[str, int]]:
-    """Return the versions whose bytes the archive can't give back, as URL and number."""
+def unreadable(home: Household) -> set[LostBytes]:
+    """Return the versions whose bytes the archive can't give back."""
     with home.open() as house:
         rows, _ = house.catalogue.documents(DocumentFilter(), Page(limit=10_000))
         return {
-            (row.url, version.number)
+            (row.url, version.number, version.digest)
             for row in rows
             if row.versions
             for version in house.catalogue.versions(row.url)
@@ -174,28 +217,32 @@ def _is_whole(house: House, version: Version) -> bool:
     return f"sha256:{digest.hexdigest()}" == version.digest
 
 
-def _choose_file(home: Household) -> Path:
+def _choose_file(home: Household) -> Path | None:
+    """Return a file of the part that is drawn, or of the next that has any; None if there is none at all."""
     patterns = ["archive/*.warc.gz", "archive/*.cdxj*", "derived/*", "graph/**/*.sst", "graph/store/*", "catalogue.db"]
-    while True:
-        files = sorted(path for path in home.data.glob(home.chance.choice(patterns)) if path.is_file())
-        files = [path for path in files if path.stat().st_size]
+    for pattern in home.chance.sample(patterns, len(patterns)):
+        files = sorted(path for path in home.data.glob(pattern) if path.is_file() and path.stat().st_size)
         if files:
             return home.chance.choice(files)
+    return None
 
 
-def _damage(path: Path, chance: Random) -> str:
-    size, how = path.stat().st_size, chance.choice(("flipped", "cut", "deleted"))
+def damage(raw: bytes, chance: Random) -> bytes | None:
+    """Return bytes of which three pieces are others, or only their beginning; None if they are to be deleted."""
+    how = chance.choice(("flipped", "cut", "deleted"))
     if how == "deleted":
-        path.unlink()
-    elif how == "cut":
-        os.truncate(path, chance.randrange(size))
-    else:
-        with path.open("r+b") as file:
-            for _ in range(3):
-                file.seek(chance.randrange(size))
-                file.write(chance.randbytes(64))
-            file.truncate(size)
-    return how
+        return None
+    if how == "cut":
+        return raw[: chance.randrange(len(raw))]
+    flipped = bytearray(raw)
+    for _ in range(3):
+        at = chance.randrange(len(raw))
+        flipped[at : at + 64] = chance.randbytes(len(flipped[at : at + 64]))
+    return bytes(flipped)
+
+
+def _what(raw: bytes | None) -> str:
+    return "deleted" if raw is None else f"damaged, {len(raw):,} bytes of it left"
 
 
 def _get_on(home: Household, process: subprocess.Popen[bytes], *, requests: int) -> None:
@@ -208,11 +255,16 @@ def _get_on(home: Household, process: subprocess.Popen[bytes], *, requests: int)
     )
 
 
-def _end(process: subprocess.Popen[bytes], what: str) -> str:
+def _end(home: Household, process: subprocess.Popen[bytes], what: str, *, codes: Sequence[int] = (0,)) -> Outcome:
+    """Kill a command; one that has ended by itself was not killed, and must have ended as it should."""
     running = process.poll() is None
-    process.kill()
+    if running:
+        process.kill()
     process.communicate()
-    return what if running else f"{what}, but it had ended with {process.returncode}"
+    if running:
+        return Outcome(told=f"{what} killed", killed=1)
+    assert process.returncode in codes, f"{what} ended with {process.returncode}: {home.last_words()}"
+    return Outcome(told=f"{what} had ended with {process.returncode}")
 
 
 def _descendants(pid: int) -> list[int]:
@@ -236,7 +288,9 @@ def _answers(port: int) -> bool:
         return False
 
 
-DISASTERS: dict[Callable[[Household], str], int] = {  # and how often each comes
+Disaster = Callable[[Household], Outcome]
+
+DISASTERS: dict[Disaster, int] = {  # and how often each comes
     kill: 60,
     kill_children: 6,
     fill_disk: 4,
@@ -244,4 +298,11 @@ DISASTERS: dict[Callable[[Household], str], int] = {  # and how often each comes
     take_engine_away: 6,
     attack: 4,
     destroy: 8,
+    destroy_object: 8,
 }
+
+
+def draw(home: Household) -> Disaster:
+    """Return the disaster that is drawn for this household."""
+    possible = {one: often for one, often in DISASTERS.items() if one is not destroy_object or home.s3 is not None}
+    return home.chance.choices(list(possible), weights=list(possible.values()))[0]

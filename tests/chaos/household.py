@@ -17,6 +17,7 @@ from typing import Any
 
 from rehi.app import House
 from rehi.cli.practice import fetch_settings
+from rehi.engines.bucket.store import Store
 from rehi.settings import load_settings
 from rehi.testing.postgres import PostgresServer
 from rehi.testing.s3 import BUCKET, S3Server
@@ -26,6 +27,8 @@ from rehi.testing.world import WorldServer
 from tests.chaos.wrong_clock import WrongClock
 
 LONGEST = 5 * PATIENCE  # seconds for a command that nobody disturbs
+
+LostBytes = tuple[str, int, str]  # URL, number and digest of a version
 
 
 @dataclass
@@ -39,7 +42,8 @@ class Household:
     s3: S3Server | None = None
     port: int = 0
     days: int = 0  # the time of its clock, as long as nothing befalls that
-    lost: set[tuple[str, int]] = field(default_factory=set)  # URL and number of versions
+    most: int | None = None  # documents that it visits, all by default
+    lost: set[LostBytes] = field(default_factory=set)
     happened: list[str] = field(default_factory=list)
 
     @cached_property
@@ -55,6 +59,15 @@ class Household:
         return self.folder / "data"
 
     @property
+    def _bucket_uri(self) -> str:
+        return f"s3://{BUCKET}/{self.folder.name}"
+
+    @property
+    def bucket(self) -> Store | None:
+        """Its part of the bucket, as somebody sees it who may write there."""
+        return Store(self._bucket_uri, endpoint=self.s3.endpoint) if self.s3 else None
+
+    @property
     def list(self) -> Path:
         """All documents of the practice web; its traps would only take time."""
         return self.folder / "urls.txt"
@@ -62,7 +75,8 @@ class Household:
     def settle_in(self) -> None:
         """Write the settings, and take the list of documents in."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.list.write_text("\n".join(document.url for document in self.web.world.documents), encoding="utf-8")
+        urls = [document.url for document in self.web.world.documents][: self.most]
+        self.list.write_text("\n".join(urls), encoding="utf-8")
         patient = {
             "timeout": 20.0,
             "connect_timeout": 10.0,
@@ -75,7 +89,7 @@ class Household:
         catalogue = self.postgres.uri(f"chaos_{self.folder.name}") if self.postgres else ""
         archive = "file_bytes = 200000\n"
         if self.s3:
-            archive += f'uri = "s3://{BUCKET}/{self.folder.name}"\nendpoint = "{self.s3.endpoint}"\n'
+            archive += f'uri = "{self._bucket_uri}"\nendpoint = "{self.s3.endpoint}"\nlocal_bytes = 0\n'
         self.config.write_text(
             f'data = "{self.data}"\ncatalogue = "{catalogue}"\n[fetch]\n{lines}[archive]\n{archive}'
             f"[revisit]\ngone_after = 400000000.0\n[work]\nworkers = 2\n[serve]\nport = {self.port}\n",

@@ -57,17 +57,20 @@ time_t time(time_t *at) {
 """
 
 
+def can_be_made() -> bool:
+    """Whether there is a compiler here; without one the clock would stand still, and nobody would notice."""
+    return shutil.which("cc") is not None
+
+
 class WrongClock:
     """A clock for processes that are started with its ``environment``, those that run already too."""
 
     def __init__(self, folder: Path) -> None:
         self._file, library = folder / "clock", folder / "clock.so"
         self.set(0)
-        self.environment: dict[str, str] = {}
-        if compiler := shutil.which("cc"):
-            command = [compiler, "-x", "c", "-O1", "-shared", "-fPIC", "-o", str(library), "-", "-ldl"]
-            subprocess.run(command, input=SOURCE.encode(), check=True)
-            self.environment = {"LD_PRELOAD": str(library), "WRONG_CLOCK": str(self._file)}
+        command = ["cc", "-x", "c", "-O1", "-shared", "-fPIC", "-o", str(library), "-", "-ldl"]
+        subprocess.run(command, input=SOURCE.encode(), check=True)
+        self.environment = {"LD_PRELOAD": str(library), "WRONG_CLOCK": str(self._file)}
 
     def set(self, seconds: int) -> None:
         """Show a time that is so many seconds ahead of the true one, or behind it."""

@@ -23,6 +23,7 @@ from rehi.engines.folder import FolderShelf
 from rehi.errors import (
     ArchiveAway,
     ArchiveError,
+    CatalogueAway,
     EngineError,
     ObjectDiffers,
     RecordMissing,
@@ -196,6 +197,29 @@ def test_an_object_of_other_bytes_is_named_and_the_local_file_stays(
     assert read(here, RecordRef("a.bin", 0, 7)) == b"ours..."
     assert read(open_bucket("elsewhere", uploads=False), RecordRef("a.bin", 0, 7)) == b"theirs!"
     here.close()
+
+
+def test_a_catalogue_that_is_away_is_no_fault_of_the_uploads(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: list[str] = []
+
+    def report(file: str, error: RehiError | None) -> None:
+        asked.append(file)
+        if len(asked) == 2:
+            raise CatalogueAway("the database is away")
+
+    here = BucketShelf(store, tmp_path / "here")
+    local = FolderShelf(tmp_path / "here")
+    for name in ("a.bin", "b.bin"):
+        local.append(name, [b"ours"])
+        local.seal(name)
+        here.seal(name)
+    here.start_uploads(report)
+    wait_until(lambda: "b.bin" in asked, what="it goes on after a pause")
+    here.close()
+    assert asked == [store.uri, "a.bin", "b.bin"]
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 def test_a_file_that_is_put_again_is_replaced_in_the_bucket(open_bucket: OpenShelf, store: Store) -> None:

@@ -23,7 +23,7 @@ def catalogue(catalogue_uri: str) -> Iterator[Catalogue]:
 
 
 def settle(catalogue: Catalogue, seconds: int) -> timedelta:
-    return catalogue.settle_clock(now=at(seconds), lease=600.0, rest=86_400.0)
+    return catalogue.settle_clock(worker="one", now=at(seconds), lease=600.0, rest=86_400.0)
 
 
 def test_hosts_and_leases_do_not_wait_for_the_old_time(catalogue: Catalogue) -> None:
@@ -39,6 +39,16 @@ def test_hosts_and_leases_do_not_wait_for_the_old_time(catalogue: Catalogue) -> 
     assert settle(catalogue, 10) == HOUR - timedelta(seconds=10)
     assert len(catalogue.lease(worker="three", hosts=9, urls=9, ttl=600, now=at(30))) == 2
     assert settle(catalogue, 31) == timedelta()  # it is noticed once
+
+
+def test_a_worker_that_was_killed_before_it_signed_by_a_wrong_clock_leaves_no_rests(catalogue: Catalogue) -> None:
+    add(catalogue, "http://a.ee/")
+    catalogue.sign(Worker(name="one", started_at=at(0), seen_at=at(10)))
+    assert catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(10))
+    assert settle(catalogue, 3610) == timedelta()  # it begins an hour ahead,
+    catalogue.forget_leases(worker="one", rest=5.0, now=at(3610))  # gives back what it held, and is killed
+    assert settle(catalogue, 30) == timedelta(seconds=3580)
+    assert catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(60))
 
 
 def test_a_clock_that_goes_as_it_should_changes_nothing(catalogue: Catalogue) -> None:

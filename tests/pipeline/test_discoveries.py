@@ -15,6 +15,8 @@ from rehi.model.problem import Stage
 from rehi.model.source import Source, SourceState
 from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
+from rehi.sources.lines import read_cursor
+from rehi.sources.unpacked import _MOST_UNPACKED
 from rehi.testing.waiting import wait_until
 
 BATCH = 10
@@ -72,3 +74,13 @@ def test_a_source_with_too_many_entries_stops_there_says_so_and_goes_on_when_it_
         assert (done.state, done.counts["lines"], done.counts["accepted"]) == (SourceState.DONE, 100, 100)
         assert names_of_batches(house) == ["long"] * 10
         assert house.catalogue.problems(stage=Stage.SOURCES, page=Page())[1] == []
+
+
+def test_the_default_bounds_what_a_small_gzip_may_bring(tmp_path: Path) -> None:
+    most = load_settings(data=tmp_path).intake.max_entries
+    assert most * len(b"http://a.ee/\n") < _MOST_UNPACKED  # of 40 million lines in 2.7 MB, the half at most
+
+
+@pytest.mark.parametrize("cursor", [b"", b"x", b"-1", b"9" * 5_000, "٣".encode()])
+def test_what_is_no_cursor_begins_at_the_beginning(cursor: bytes) -> None:
+    assert read_cursor(cursor) == 0

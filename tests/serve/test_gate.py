@@ -122,6 +122,42 @@ def test_nobody_can_try_many_tokens(tmp_path: Path) -> None:
         assert ask("/login", body=f"token={TOKEN}".encode()).status == 429
 
 
+def _bearer_status(address: str, token: str, *, source: str = "127.0.0.1", line: str = "POST /api/updates") -> bytes:
+    """What a client at an address of the loopback network is answered that sends a token in the header."""
+    parts = urlsplit(address)
+    where = (parts.hostname or "", parts.port or 0)
+    with socket.create_connection(where, timeout=PATIENCE, source_address=(source, 0)) as connection:
+        connection.sendall(
+            f"{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n"
+            'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"x": 1 }'.encode()
+        )
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("line", ["POST /api/updates", "GET /api/status", "GET /"])
+def test_nobody_can_try_many_bearers(tmp_path: Path, line: str) -> None:
+    settings = load_settings(data=tmp_path, serve={"host": "0.0.0.0", "port": 0, "token": TOKEN})
+    with House(settings) as house, running(house, Service(house)) as given:
+        address = given.replace("0.0.0.0", "127.0.0.1")
+        answers = [_bearer_status(address, f"wrong{n}", line=line) for n in range(40)]
+        statuses = [_status(answer) for answer in answers]
+        assert set(statuses[:10]) == {401 if line.startswith("POST") else 200}
+        assert set(statuses[10:]) == {429}
+        assert b"\r\nretry-after: 60\r\n" in answers[-1].lower()
+        assert _status(_bearer_status(address, TOKEN, line=line)) == 429  # else it could be told from the wrong ones
+        assert ask_at(address)("/login", body=f"token={TOKEN}".encode()).status == 429
+        elsewhere = _status(_bearer_status(address, TOKEN, source="127.0.0.77", line=line))
+        assert elsewhere not in (401, 403, 429)
+        assert ask_at(address)("/api/status").status == 200  # who gives no token may read as ever
+
+
+def test_the_right_bearer_is_never_counted(tmp_path: Path) -> None:
+    settings = load_settings(data=tmp_path, serve={"host": "0.0.0.0", "port": 0, "token": TOKEN})
+    with House(settings) as house, running(house, Service(house)) as given:
+        address = given.replace("0.0.0.0", "127.0.0.1")
+        assert {_status(_bearer_status(address, TOKEN, line="GET /api/status")) for _ in range(30)} == {200}
+
+
 @pytest.mark.parametrize(
     "name", ["語" * 120 + ".log", "õ" * 1_500 + ".log", "/" * 900, "..", "a\u0000b.log", "\u202egol.a.log"]
 )

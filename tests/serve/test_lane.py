@@ -130,25 +130,26 @@ class _User(threading.Thread):
 def test_while_four_users_ask_bombs_look_ups_and_pages_are_answered(hasty: str) -> None:
     stop = threading.Event()
     look_up = _User(hasty, "127.0.0.9", f"/sparql?query={quote(LOOK_UP)}", stop)
-    page = _User(hasty, "127.0.0.10", "/api/status", stop)
+    pages = [_User(hasty, "127.0.0.10", path, stop) for path in ("/api/status", "/documents")]
     for _ in range(10):
-        look_up.ask()
-        page.ask()
-    alone = look_up.waits[0], max(page.waits[1:])  # with the start of a process
+        for user in (look_up, *pages):
+            user.ask()
+    alone = look_up.waits[0], [max(page.waits[1:]) for page in pages]  # with the start of a process
     bombs = [_User(hasty, f"127.0.1.{n}", f"/sparql?query={quote(BOMB)}", stop) for n in range(1, 5) for _ in range(3)]
     for user in bombs:
         user.start()
-    look_up.waits.clear()
-    page.waits.clear()
+    for user in (look_up, *pages):
+        user.waits.clear()
     for _ in range(30):
-        look_up.ask()
-        page.ask()
+        for user in (look_up, *pages):
+            user.ask()
     stop.set()
     for user in bombs:
         user.join(PATIENCE)
-    assert set(look_up.statuses) == {200}
+    assert {status for user in (look_up, *pages) for status in user.statuses} == {200}
     assert max(look_up.waits) < max(1.0, 8 * alone[0])  # on a busy machine a second means nothing
-    assert max(page.waits) < max(0.3, 20 * alone[1])
+    for page, usual in zip(pages, alone[1], strict=True):
+        assert max(page.waits) < max(0.3, 20 * usual)
 
 
 def test_a_long_query_does_not_stop_the_event_loop(ask: Ask) -> None:

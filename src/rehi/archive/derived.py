@@ -167,26 +167,32 @@ def _reading(text: bytes, block: bytes, ref: RecordRef) -> Reading:
     try:
         facts = orjson.loads(block)
         document = Document(
-            media_type=facts["media_type"],
+            media_type=_text(facts["media_type"]),
             text=text.decode("utf-8"),
-            title=facts.get("title", ""),
-            charset=facts.get("charset", ""),
-            language=facts.get("declared_language", ""),
-            links=tuple(facts.get("links", ())),
-            base=facts.get("base", ""),
-            metadata=tuple((name, value) for name, value in facts.get("metadata", ())),
+            title=_text(facts.get("title", "")),
+            charset=_text(facts.get("charset", "")),
+            language=_text(facts.get("declared_language", "")),
+            links=tuple(map(_text, facts.get("links", ()))),
+            base=_text(facts.get("base", "")),
+            metadata=tuple((_text(name), _text(value)) for name, value in facts.get("metadata", ())),
             parts=tuple(map(to_part, facts.get("parts", ()))),
             tables=tuple(map(to_table, facts.get("tables", ()))),
         )
         return Reading(
             document=document,
             facets=_read_facets(facts),
-            failures=facts.get("failures", {}),
-            recipe=facts.get("recipe", ""),
-            seconds=tuple((name, value) for name, value in facts.get("seconds", ())),
+            failures=dict(facts.get("failures", {})),
+            recipe=_text(facts.get("recipe", "")),
+            seconds=tuple((_text(name), float(value)) for name, value in facts.get("seconds", ())),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordDamaged(f"{ref.file}:{ref.offset}: the facts can't be read: {error!r}") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:50]} stands where a text should")
+    return value
 
 
 def _read_facets(facts: Mapping[str, Any]) -> dict[str, Any]:

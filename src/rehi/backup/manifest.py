@@ -83,7 +83,7 @@ def decode(packed: bytes, *, where: str) -> Backup:
         if whole["sha256"] != _digest(whole["backup"]):
             raise ValueError("its digest is another one")
         backup: Backup = _reader(Backup).validate_python(whole["backup"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BackupDamaged(f"{where} is damaged: it is not the manifest that was written") from error
     return backup
 

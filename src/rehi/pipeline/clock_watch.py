@@ -28,7 +28,7 @@ class ClockWatch:
         """Shorten what waits for a time that lies too far ahead because the clock has gone back."""
         settings, now = self._rooms.settings, self._rooms.clock()
         longest = max(settings.revisit.longest, settings.fetch.robots_unreachable, _MONTH)
-        back = self._rooms.catalogue.settle_clock(now=now, lease=LEASE_SECONDS, rest=longest)
+        back = self._rooms.catalogue.settle_clock(worker=self._rooms.worker, now=now, lease=LEASE_SECONDS, rest=longest)
         if back:
             self._tell(-back)
 

@@ -85,7 +85,7 @@ class Frontier(Protocol):
         rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
         """
 
-    def settle_clock(self, *, now: datetime, lease: float, rest: float) -> timedelta:
+    def settle_clock(self, *, worker: str, now: datetime, lease: float, rest: float) -> timedelta:
         """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time.
 
         No host rests for longer than ``rest`` seconds, and no lease and no claim holds for longer than ``lease``.

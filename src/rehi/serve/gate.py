@@ -51,6 +51,11 @@ class Gate:
             return HTTPException(400, "send one header Host, with a name or an address and perhaps a port")
         if self.on_loopback and host not in self._hosts:
             return HTTPException(421, "this address is not served here; use http://localhost")
+        if self._token and (bearer := _bearer(request)) is not None:
+            try:
+                self.guess(request, bearer)  # also where nothing is changed: a page shows whether it knows who asks
+            except HTTPException as error:
+                return error
         path = request.scope["path"]
         if request.method in SAFE or path in READ_BY_POST:
             return None
@@ -70,10 +75,21 @@ class Gate:
 
     def knows(self, request: Request) -> bool:
         """Whether the request carries the token, or a session that was given for it."""
-        scheme, _, value = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self.matches(value.strip())
+        bearer = _bearer(request)
+        if bearer is not None:
+            return self.matches(bearer)
         return bool(self._token) and self.sessions.has(request.cookies.get(COOKIE, ""))
+
+    def guess(self, request: Request, given: str) -> bool:
+        """Whether this is the token; a wrong one is counted, and 429 is raised for an address from which too many came."""
+        address = request.client.host if request.client else ""
+        if self.guesses.are_too_many(address):
+            wait = {"retry-after": f"{GUESS_SECONDS:.0f}"}
+            raise HTTPException(429, "too many wrong tokens came from this address", wait)
+        right = self.matches(given)
+        if not right:
+            self.guesses.note(address)
+        return right
 
     def matches(self, given: str) -> bool:
         """Whether this is the token; the comparison takes the same time for every wrong one."""
@@ -139,6 +155,12 @@ def named_host(request: Request) -> str | None:
     given = request.headers.getlist("host")
     match = _HOST.fullmatch(given[0]) if len(given) == 1 else None
     return match["name"].strip("[]").lower() if match else None
+
+
+def _bearer(request: Request) -> str | None:
+    """Return the token that a request carries in its header, right or wrong; None if it carries none."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    return value.strip() if scheme.lower() == "bearer" else None
 
 
 def _digest(name: str) -> bytes:

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 
@@ -15,6 +15,7 @@ BY_CLIENT = 1  # of these at a time: look-ups take milliseconds, so many of them
 WAITING = 64  # in line, of all clients together
 WAITING_BY_CLIENT = 16
 RETRY = {"retry-after": "5"}
+STOPPED = "rehi is being stopped"
 
 T = TypeVar("T")
 
@@ -26,16 +27,38 @@ class QueryLane:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="rehi-query")
         self._running: Counter[str] = Counter()
         self._line: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()  # by client, whose turn it is first
+        self._asked: set[asyncio.Future[Any]] = set()  # answers that threads are working on
+        self._closed = False
 
     async def run(self, client: str, work: Callable[[], T]) -> T:
         """Return what the work returns when it is its client's turn; 429 if this client, 503 if all wait for too much."""
         await self._take_turn(client)
+        asked = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        self._asked.add(asked)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            return await asked
+        except asyncio.CancelledError:
+            if self._closed:
+                raise _stopped() from None
+            raise
         finally:
+            self._asked.discard(asked)
             self._leave(client)
 
+    def close(self) -> None:
+        """Refuse whoever waits, for a turn or for an answer; threads that work on one end when the graph is closed."""
+        self._closed = True
+        for turn in [turn for line in self._line.values() for turn in line]:
+            if not turn.done():
+                turn.set_exception(_stopped())
+        self._line.clear()
+        for asked in self._asked:
+            asked.cancel()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
     async def _take_turn(self, client: str) -> None:
+        if self._closed:
+            raise _stopped()
         if self._may_run(client) and client not in self._line:
             self._running[client] += 1
             return
@@ -73,6 +96,11 @@ class QueryLane:
                 return
 
     def _forget(self, client: str, turn: asyncio.Future[None]) -> None:
-        self._line[client].remove(turn)
-        if not self._line[client]:
-            del self._line[client]
+        if client in self._line:  # not if all were refused
+            self._line[client].remove(turn)
+            if not self._line[client]:
+                del self._line[client]
+
+
+def _stopped() -> HTTPException:
+    return HTTPException(503, STOPPED, RETRY)

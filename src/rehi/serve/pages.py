@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -264,11 +263,7 @@ def show_login(request: Request) -> Response:
 async def log_in(request: Request, *, token: Annotated[str, Field(max_length=LONGEST_TOKEN)] = "") -> Response:
     """Begin a session for whoever gives the token; its name is in a cookie that only this site is sent."""
     gate: Gate = request.app.state.gate
-    address = request.client.host if request.client else ""
-    if gate.guesses.are_too_many(address):
-        raise HTTPException(429, "too many wrong tokens came from this address", {"retry-after": "60"})
-    if not gate.matches(token):
-        gate.guesses.note(address)
+    if not gate.guess(request, token):
         return await run_in_threadpool(render, request, "login.html", {"wrong": True}, status=401)
     response = RedirectResponse("/", status_code=303)
     response.set_cookie(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -14,8 +15,12 @@ from rehi.errors import EngineError
 from rehi.process import raise_descriptor_limit
 from rehi.serve.application import create_app
 from rehi.serve.connections import ConnectionLimits, bind_protocol
+from rehi.serve.farewell import Farewell
+from rehi.serve.lane import QueryLane
 from rehi.service import Service
 from rehi.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
 
@@ -32,7 +37,7 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
     listener = _listen(settings.host, settings.port if port is None else port)
     app = create_app(house, service)
     config = uvicorn.Config(
-        app,
+        Farewell(app),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -42,8 +47,8 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         ws="none",
         backlog=BACKLOG,
     )
-    server = _Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="rehi-serve", daemon=True)
+    server = _Server(config, app.state.lane)
+    thread = threading.Thread(target=_serve, args=(server, listener), name="rehi-serve", daemon=True)
     thread.start()
     try:
         bound = listener.getsockname()
@@ -54,8 +59,24 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         listener.close()
 
 
+def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    try:
+        server.run(sockets=[listener])
+    except Exception:  # a fault here costs the pages, and never the harvest
+        _log.exception("nothing is served any more, by a fault of its own; the harvest goes on")
+
+
 class _Server(uvicorn.Server):
-    """A server that leaves signals to the command line's own handlers."""
+    """A server that leaves signals to the command line, and refuses whoever waits for a query when it ends."""
+
+    def __init__(self, config: uvicorn.Config, lane: QueryLane) -> None:
+        super().__init__(config)
+        self._lane = lane
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Refuse whoever waits for a query, and end when all others are answered or their time is over."""
+        self._lane.close()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

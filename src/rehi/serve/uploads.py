@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, BinaryIO
 
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -66,7 +69,7 @@ async def _receive(request: Request) -> Source:
         raise HTTPException(411, "say how long the upload is")
     if int(length) > limit:
         raise HTTPException(413, f"the upload has {int(length):,} bytes; serve.max_upload allows {limit:,}")
-    async with request.form(max_files=1, max_fields=5) as form:
+    async with _parse(request) as form:
         refuse_unknown([name for name, _ in form.multi_items()], FIELDS, status=422)
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
@@ -77,6 +80,19 @@ async def _receive(request: Request) -> Source:
     if start:
         await run_in_threadpool(request.app.state.service.start_source, source.id)
     return await run_in_threadpool(sources.get_source, house, source_id=source.id)
+
+
+@asynccontextmanager
+async def _parse(request: Request) -> AsyncIterator[FormData]:
+    """Have the form, whose files are closed after that; also one that breaks off, which is in no form and stays open."""
+    parser = MultiPartParser(request.headers, request.stream(), max_files=1, max_fields=5)
+    try:
+        yield await parser.parse()
+    except MultiPartException as error:
+        raise HTTPException(400, error.message) from error
+    finally:
+        for file in parser._files_to_close_on_error:
+            file.close()
 
 
 def _store(house: House, given: str, body: BinaryIO) -> Source:

@@ -20,6 +20,7 @@ BLANK = Rejected("blank")  # an empty line or a comment
 LONG_LINE = f"the line is longer than {MAX_LINE:,} bytes"
 
 _SHOWN = 200  # characters of a line that people get to see
+_LONGEST_CURSOR = 18  # digits
 BATCH = 40_000  # lines; with half of that a log took a sixth more CPU: each batch touches most of the index of URLs
 _ENDLESS = 1 << 28  # bytes without a line's end, a second's worth, after which we don't wait for one
 
@@ -50,8 +51,8 @@ def discover_lines(source: Source, cursor: bytes, fetch: Fetch, read: ReadLines)
 
 
 def read_cursor(cursor: bytes) -> int:
-    """Return the number of lines or the offset that a cursor holds; 0 for a source that was not begun."""
-    return int(cursor) if cursor.isdigit() else 0
+    """Return the number of lines or the offset that a cursor holds; 0 for a source that was not begun, and for what is none."""
+    return int(cursor) if cursor.isdigit() and len(cursor) <= _LONGEST_CURSOR else 0
 
 
 def shorten(line: bytes) -> str:

@@ -12,7 +12,7 @@ from rehi.engines.bucket.marks import Mark, Marks
 from rehi.engines.bucket.probe import Capabilities
 from rehi.engines.bucket.store import Store
 from rehi.engines.bucket.upload import upload
-from rehi.errors import ArchiveAway, ArchiveError, RehiError
+from rehi.errors import ArchiveAway, ArchiveError, EngineAway, RehiError
 
 SHORTEST, LONGEST = 1.0, 60.0  # seconds until the store is tried again; doubled each time
 REFUSED = 3_600.0  # seconds until a file is tried again for which the bucket has other bytes under its name
@@ -72,7 +72,7 @@ class Uploader:
             try:
                 self._upload_all()
                 self._remove_copies()
-            except ArchiveAway:
+            except EngineAway:  # the bucket, or the catalogue, to which it is reported
                 self._sleep(pause, failed=True)
                 pause = min(2 * pause, LONGEST)
             except Exception:  # a full disk, a fault of ours: the files stay where they are, and are tried again

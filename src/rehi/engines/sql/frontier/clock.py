@@ -13,16 +13,19 @@ _NOTICED = 5_000_000  # microseconds by which a worker's last sign may be ahead:
 _DAY = 86_400_000_000
 
 
-def settle_clock(connection: Connection, *, at: int, lease: int, rest: int) -> timedelta:
+def settle_clock(connection: Connection, *, name: str, at: int, lease: int, rest: int) -> timedelta:
     """Shorten rests and end leases that lie further ahead than they can; return how far the clock has gone back.
 
-    It has if a worker was seen after ``at``, and what was planned since then is early by as much. All is in microseconds.
+    It has if a worker was seen after ``at``, and what was planned since then is early by as much. The worker of this ``name`` is
+    seen now, before it plans anything by this clock: it may be killed before it signs. All is in microseconds.
     """
     last = connection.execute(select(func.max(worker.c.seen_at))).scalar() or 0
     ahead = last - at if last - at > _NOTICED else 0
     if ahead:
         connection.execute(update(worker).where(worker.c.seen_at > at).values(seen_at=at))
         connection.execute(update(worker).where(worker.c.ended_at > at).values(ended_at=at))
+    seen = update(worker).where(worker.c.name == name, worker.c.seen_at < at)
+    connection.execute(seen.values(seen_at=at))
     _shorten_rests(connection, at=at, ahead=ahead, rest=rest)
     _end_leases(connection, beyond=at + lease)
     if ahead > _DAY:  # what is due an hour late is not worth the writing

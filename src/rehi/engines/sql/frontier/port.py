@@ -124,10 +124,12 @@ class SqlFrontier:
         connection.execute(_FORGET, held | {"rest": rest, "now": to_micros(now)})
         connection.execute(RELEASE_CLAIMS, {"worker": worker, "claims": sorted(claims)})
 
-    def settle_clock(self, *, now: datetime, lease: float, rest: float) -> timedelta:
+    def settle_clock(self, *, worker: str, now: datetime, lease: float, rest: float) -> timedelta:
         """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time."""
         lease_micros, rest_micros = int(lease * 1_000_000), int(rest * 1_000_000)
-        return self.database.write(partial(settle_clock, at=to_micros(now), lease=lease_micros, rest=rest_micros))
+        return self.database.write(
+            partial(settle_clock, name=worker, at=to_micros(now), lease=lease_micros, rest=rest_micros)
+        )
 
     def forgive(self, *, by: timedelta) -> None:
         """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
