@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import re
-import secrets
-import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -20,7 +17,7 @@ from rehi import __version__
 from rehi.builtin import load
 from rehi.errors import LiesElsewhere, NotFound, RehiError, SettingsError
 from rehi.folder_lock import lock_folder as lock_folder
-from rehi.places import adopt_file, open_archive, open_shelf
+from rehi.places import adopt_file, name_worker, open_archive, open_shelf
 from rehi.process import hold_memory, raise_descriptor_limit
 from rehi.process import utc_now as utc_now
 from rehi.remains import find_remains, refuse_empty, refuse_gone
@@ -69,16 +66,7 @@ class House:
     @cached_property
     def worker(self) -> str:
         """This worker's name, kept in its data folder: one worker for each, since the folder is locked."""
-        path = self.settings.data / "worker"
-        if not path.exists():
-            host = re.sub(r"[^a-z0-9]+", "-", socket.gethostname().partition(".")[0].lower())[:40].strip("-")
-            name = f"{host or 'rehi'}-{secrets.token_hex(3)}"
-            new = path.with_name(f".{name}")
-            new.write_text(name, encoding="ascii")
-            with suppress(FileExistsError):  # another process was first
-                path.hardlink_to(new)
-            new.unlink()
-        return path.read_text(encoding="ascii").strip()
+        return name_worker(self.settings.data / "worker")
 
     @property
     def catalogue(self) -> Catalogue:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
+import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,19 @@ if TYPE_CHECKING:
     from rehi.archive import Archive
     from rehi.backup import Repository
     from rehi.ports import ShelfEngine
+
+
+def name_worker(path: Path) -> str:
+    """Return the name that a file keeps for a worker; the first who asks makes one up, after the machine and by lot."""
+    if not path.exists():
+        host = re.sub(r"[^a-z0-9]+", "-", socket.gethostname().partition(".")[0].lower())[:40].strip("-")
+        name = f"{host or 'rehi'}-{secrets.token_hex(3)}"
+        new = path.with_name(f".{name}")
+        new.write_text(name, encoding="ascii")
+        with suppress(FileExistsError):  # another process was first
+            path.hardlink_to(new)
+        new.unlink()
+    return path.read_text(encoding="ascii").strip()
 
 
 def open_shelf(folder: Path, settings: ArchiveSettings, *, part: str = "") -> ShelfEngine:
