@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -20,7 +20,7 @@ from rehi.folder_lock import lock_folder as lock_folder
 from rehi.places import adopt_file, name_worker, open_archive, open_shelf
 from rehi.process import hold_memory, raise_descriptor_limit
 from rehi.process import utc_now as utc_now
-from rehi.remains import find_remains, refuse_empty, refuse_gone
+from rehi.remains import open_catalogue
 from rehi.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,21 +74,13 @@ class House:
 
         While its database is away, each use tries again; several threads may.
         """
-        return self._catalogue or self._open_catalogue(find_remains(self.settings.data))
+        return self._catalogue or self._hold(open_catalogue(self.settings))
 
     def begin_catalogue(self) -> Catalogue:
         """Open the catalogue though it may be empty beside what it should know: for those who fill it."""
-        return self._catalogue or self._open_catalogue([])
+        return self._catalogue or self._hold(open_catalogue(self.settings, anew=True))
 
-    def _open_catalogue(self, remains: Sequence[str]) -> Catalogue:
-        refuse_gone(self.settings, remains)
-        uri = self.settings.catalogue_uri
-        catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
-        try:
-            refuse_empty(catalogue, remains)
-        except RehiError:
-            catalogue.close()
-            raise
+    def _hold(self, catalogue: Catalogue) -> Catalogue:
         with self._opening:
             if self._catalogue is None:
                 self._catalogue = catalogue

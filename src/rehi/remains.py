@@ -12,14 +12,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rehi.builtin import load
 from rehi.embedded import embedded_catalogue
-from rehi.errors import CatalogueLost
+from rehi.errors import CatalogueLost, RehiError
 from rehi.settings import Settings
 
 if TYPE_CHECKING:
     from rehi.ports import Catalogue
 
 ARCHIVE, SOURCES, GRAPH = "files of the archive", "uploaded sources", "a graph"
+
+
+def open_catalogue(settings: Settings, *, anew: bool = False) -> Catalogue:
+    """Open the catalogue that the settings name; CatalogueLost if it is gone or knows nothing beside remains, unless it is begun ``anew``."""
+    remains = [] if anew else find_remains(settings.data)
+    _refuse_gone(settings, remains)
+    uri = settings.catalogue_uri
+    catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
+    try:
+        _refuse_empty(catalogue, remains)
+    except RehiError:
+        catalogue.close()
+        raise
+    return catalogue
 
 
 def find_remains(data: Path) -> list[str]:
@@ -36,16 +51,16 @@ def _holds(folder: Path, endings: tuple[str, ...]) -> bool:
     return False
 
 
-def refuse_gone(settings: Settings, remains: Sequence[str]) -> None:
+def _refuse_gone(settings: Settings, remains: Sequence[str]) -> None:
     """Raise CatalogueLost if the embedded catalogue's file is not there, or holds nothing, beside remains; it is not opened."""
     file = embedded_catalogue(settings)
     if file is not None and remains and (why := file.why_gone()):
         raise CatalogueLost(describe_loss(f"the catalogue {file.path} is lost: {why}", remains))
 
 
-def refuse_empty(catalogue: Catalogue, remains: Sequence[str]) -> None:
-    """Raise CatalogueLost if the catalogue knows nothing beside remains; a graph alone is begun before anything is known."""
-    if set(remains) - {GRAPH} and knows_nothing(catalogue):
+def _refuse_empty(catalogue: Catalogue, remains: Sequence[str]) -> None:
+    """Raise CatalogueLost if the catalogue knows nothing beside an archive; what else there is may lie there before it is known."""
+    if ARCHIVE in remains and knows_nothing(catalogue):
         raise CatalogueLost(describe_loss("the catalogue is lost: it knows nothing", remains))
 
 
