@@ -46,7 +46,7 @@ class Harvest:
     def __init__(self, rooms: Rooms) -> None:
         self.progress = Progress()
         self._rooms = rooms
-        self._rounds = Rounds(rooms, self.progress)
+        self._rounds = Rounds(rooms, self.progress, on_change=lambda: self._visits.stir())
         self._discoveries = Discoveries(rooms, self.progress)
         self._visits = Visits(rooms, self.progress, find_update=self._rounds.find_update)
         self._readings = Readings(rooms, self.progress, wake=self._visits.wake)

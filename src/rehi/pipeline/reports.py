@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -24,8 +25,11 @@ class Rounds:
     With each look at it the worker says that it lives.
     """
 
-    def __init__(self, rooms: Rooms, progress: Progress) -> None:
+    def __init__(self, rooms: Rooms, progress: Progress, *, on_change: Callable[[], None] = lambda: None) -> None:
         self._rooms, self._progress = rooms, progress
+        self._on_change = (
+            on_change  # called when another update is begun with: what it has made due was not looked for yet
+        )
         self._kind = UpdateKind.DAY
         self._update: Update | None = None
         self._written: defaultdict[str, float] = defaultdict(float)
@@ -90,6 +94,7 @@ class Rounds:
         if self._update is None or update.id != self._update.id:
             self._write()
             self._update = update
+            self._on_change()
 
     def end(self, *, finished: bool) -> None:
         """Close a harvest's row; a day's stays open, for whoever works on."""
