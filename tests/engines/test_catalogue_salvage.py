@@ -25,6 +25,19 @@ class Nonsense:
         raise sqlite3.DatabaseError("database disk image is malformed")
 
 
+class Backwards:
+    """A connection to a table whose keys are out of order, so that a seek leads to a smaller one."""
+
+    def execute(self, _query: str, _bounds: tuple[int, int]) -> Iterator[tuple[object, str]]:
+        yield 3, "a row"
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+
+def test_a_key_from_before_the_range_does_not_make_it_larger() -> None:
+    connection = cast(sqlite3.Connection, Backwards())
+    assert ["a row"] in list(_rows_between(connection, "SELECT", -1, (1 << 62) - 1, Counter()))
+
+
 @pytest.mark.parametrize("key", [1.5, 4e18], ids=["small", "large"])
 def test_a_key_that_is_no_whole_number_is_passed_over(key: float) -> None:
     connection = cast(sqlite3.Connection, Nonsense(key))

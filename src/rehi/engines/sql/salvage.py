@@ -191,8 +191,8 @@ def _rows_between(
     """Yield rows by their keys; where a page can't be read, in ever smaller ranges, until only its own rows are left out."""
     try:
         for key, *row in connection.execute(query, (low, high)):
-            if isinstance(key, int):  # a damaged one may be any number, between which there is no middle at last
-                low = key + 1
+            if isinstance(key, int):  # a damaged one may be any number, and in any order: the range must become smaller
+                low = max(low, key + 1)
             yield row
     except FAULTS:
         failures[query] += 1
