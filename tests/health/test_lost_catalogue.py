@@ -136,13 +136,17 @@ def test_a_catalogue_that_is_begun_in_an_empty_folder_is_not_lost(tmp_path: Path
     assert rehi("stats", data=tmp_path / "new").returncode == 0
 
 
-def test_the_cure_of_a_damaged_file_is_no_setting(data: Path) -> None:
+def test_a_file_that_is_no_database_is_mended_and_its_cure_is_no_setting(data: Path) -> None:
     (data / "catalogue.db").write_bytes(b"no database at all" * 1000)
     _, checks = doctor(data)
     (engine,) = [check for check in checks if check["what"] == "engine of the catalogue"]
     assert not engine["ok"]
     assert "rehi doctor --mend" in engine["cure"]
     assert "setting" not in engine["cure"]
+    code, mended = doctor(data, "--mend")
+    assert (code, mended["ailing"]) == (1, [])
+    assert any("by a path or a URL" in line for line in mended["missing"])
+    assert "1 uploaded sources were entered again, and are read by the next harvest" in mended["done"]
 
 
 def test_a_damaged_history_is_not_brought_back(data: Path) -> None:

@@ -160,6 +160,9 @@ def _readable_rows(
     connection: sqlite3.Connection, table: Table, names: Sequence[str], faulty: Counter[str]
 ) -> Iterator[Sequence[Any]]:
     listed = ", ".join(f'"{name}"' for name in names)
+    if not _can_be_asked(connection, table):
+        faulty[table.name] += 1
+        return
     key, wheres = "rowid", [""]
     if table.name == "finding":  # keyed by source and resource: a damaged page must not cost a source all its findings
         sources = [row["id"] for row in valid_rows(connection, metadata.tables["source"])]
@@ -173,13 +176,23 @@ def _readable_rows(
         faulty[table.name] += bool(failures[query])
 
 
+def _can_be_asked(connection: sqlite3.Connection, table: Table) -> bool:
+    """Whether a table is known at all; if the list of tables is damaged, each of 20,000 seeks would read it again for nothing."""
+    try:
+        connection.execute(f"SELECT 1 FROM {table.name} LIMIT 0")  # noqa: S608
+    except FAULTS:
+        return False
+    return True
+
+
 def _rows_between(
     connection: sqlite3.Connection, query: str, low: int, high: int, failures: Counter[str]
 ) -> Iterator[Sequence[Any]]:
     """Yield rows by their keys; where a page can't be read, in ever smaller ranges, until only its own rows are left out."""
     try:
         for key, *row in connection.execute(query, (low, high)):
-            low = key + 1
+            if isinstance(key, int):  # a damaged one may be any number, and in any order: the range must become smaller
+                low = max(low, key + 1)
             yield row
     except FAULTS:
         failures[query] += 1

@@ -80,7 +80,7 @@ def _rebuild(house: House, file: EmbeddedCatalogue, mended: Mended) -> None:
     mended.done.append(
         f"the catalogue was set aside as {aside.name}; {sum(rows.copied.values()):,} rows of it were brought to a new one"
     )
-    mended.missing += dict.fromkeys(_left_out(rows.left_out))
+    mended.missing += dict.fromkeys(_left_out(rows.left_out)) if any(rows.copied.values()) else _ONLY_THERE
     with House(house.settings) as fresh:
         done = reindex(fresh)
         mended.done.append(f"{done.versions:,} versions were entered from the archive")
