@@ -87,7 +87,12 @@ class QueryDoor(RequestDoor):
     name = "sparql"
 
     def draw(self, chance: Random) -> bytes:
-        return mutate(chance.choice(QUERIES), chance, QUERIES)[:90_000]
+        query = chance.choice(QUERIES)
+        if chance.random() < 0.5:
+            return mutate(query, chance, QUERIES)[:90_000]
+        words = query.split(b" ")  # most of these can be parsed
+        words[chance.randrange(len(words))] = chance.choice(chance.choice(QUERIES).split(b" "))
+        return b" ".join(words)
 
     def send(self, raw: bytes) -> str:
         head = (
