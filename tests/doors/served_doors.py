@@ -178,6 +178,8 @@ def served_doors(folder: Path) -> Iterator[list[Door]]:
             keeper = Keeper(house)
             keeper.new("http://a.test/", b"<p>Tere!</p>", at(0))
             keeper.close()
+            with house.working() as harvest:
+                harvest.catch_up()  # so that there is a graph to ask
             fetch = FetchSettings(
                 allow_private=["127.0.0.0/8"], ports=[server.port], timeout=PATIENCE, stall_timeout=PATIENCE / 2
             )
