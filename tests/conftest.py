@@ -31,6 +31,7 @@ hypothesis.settings.load_profile("busy")
 # which run the tests end together. By themselves they would come last, since they hold few tests.
 LONGEST_FIRST = (
     "test_workers.py",
+    "test_chaos.py",
     "test_never_lost.py",
     "test_schemathesis.py",
     "test_released.py",

@@ -8,6 +8,7 @@ each database) may be set. The seed is printed, and every step has a number and 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 import time
@@ -35,8 +36,13 @@ KILLS = int(os.environ.get("REHI_SOAK_KILLS", "200"))
 SEED = int(os.environ.get("REHI_SOAK_SEED") or secrets.randbelow(1_000_000))
 STEPS = os.environ.get("REHI_SOAK_STEPS", "")
 DAYS = 3
-SLICE = 25  # documents in the slice that runs with all tests
+SLICE = 20  # documents in the slice that runs with all tests
 DAY = 86_400.0
+_ORPHAN = re.compile(
+    r"^Traceback \(most recent call last\):\n(?:  .*forkserver\.py.*\n(?:    .*\n)*|  .*multiprocessing.*\n(?:    .*\n)*)+"
+    r"(?<=\^\n)FileNotFoundError: .*\n",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +121,14 @@ def suffer(home: Household, web: WorldServer, fate: Fate) -> int:
         killed += live_through(home, fate, day)
         assert mend(home) == set(), "what is lost was said after each damage"
         finish(home)
-    errors = (home.folder / "errors.txt").read_text(errors="replace")
-    assert "Traceback" not in errors, errors[-5000:]
+    errors = without_orphans((home.folder / "errors.txt").read_text(errors="replace"))
+    assert "Traceback" not in errors, errors[errors.index("Traceback") - 500 :][:5000]
     return killed
+
+
+def without_orphans(errors: str) -> str:
+    """Return what was said of errors but for Python's own words on a process that was being born when its parent was killed."""
+    return _ORPHAN.sub("", errors)
 
 
 def undisturbed(folder: Path, *, days: int, most: int | None = None) -> Snapshot:
@@ -148,15 +159,15 @@ def test_chaos(tmp_path: Path, engines: str) -> None:
         compare(home.snapshot(), expected, home.lost)
 
 
-def test_a_small_house_outlives_five_disasters(tmp_path: Path) -> None:
-    """A slice of the above: a kill, killed processes, a wrong clock, a locked catalogue and a damaged file."""
+def test_a_small_house_outlives_three_disasters(tmp_path: Path) -> None:
+    """A slice of the above: a kill, a wrong clock and a damaged file."""
     need(wrong_clock.can_be_made(), "a C compiler, for the clock that goes wrong")
-    fate = Fate(seed=1622, engines="sqlite-folder", seconds=0, kills=0, steps=range(1001, 1006), days=1)
+    fate = Fate(seed=1622, engines="sqlite-folder", seconds=0, kills=0, steps=(1001, 1003, 1005), days=1)
     with WorldServer(World(seed=1, small=True), port=0) as web:
         home = Household(tmp_path / "home", web, Random(0), most=SLICE)
         suffer(home, web, fate)
     happened = [line.partition(":")[0] for line in home.happened]
-    assert happened == ["kill", "kill_children", "set_clock_wrong", "take_engine_away", "destroy"]
+    assert happened == ["kill", "set_clock_wrong", "destroy"]
     compare(home.snapshot(), undisturbed(tmp_path / "undisturbed", days=1, most=SLICE), home.lost)
 
 

@@ -18,7 +18,7 @@ from tests.chaos import disasters, test_chaos
 from tests.chaos.comparison import compare
 from tests.chaos.disasters import Outcome, _end, damage
 from tests.chaos.household import Household, LostBytes
-from tests.chaos.test_chaos import Fate, live_through, need, read_steps
+from tests.chaos.test_chaos import Fate, live_through, need, read_steps, without_orphans
 
 BASE = "http://localhost/graph"
 WHOLE = Snapshot(
@@ -136,6 +136,24 @@ def test_what_is_missing_is_a_reason_and_in_ci_a_failure(monkeypatch: pytest.Mon
 
 def test_where_nothing_is_nothing_is_destroyed(home: Household) -> None:
     assert disasters.destroy(home).told == "there is no file yet"
+
+
+ORPHAN = """Traceback (most recent call last):
+  File "/usr/lib/python3.11/multiprocessing/forkserver.py", line 274, in main
+    code = _serve_one(child_r, fds,
+           ^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/usr/lib/python3.11/multiprocessing/synchronize.py", line 115, in __setstate__
+    self._semlock = _multiprocessing.SemLock._rebuild(*state)
+                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+FileNotFoundError: [Errno 2] No such file or directory
+"""
+
+
+def test_a_process_whose_parent_was_killed_is_no_fault_and_any_other_traceback_is() -> None:
+    assert without_orphans(f"before\n{ORPHAN}after\n") == "before\nafter\n"
+    ours = ORPHAN.replace("multiprocessing/synchronize.py", "rehi/engines/folder.py")
+    for other in (ours, ORPHAN.replace("FileNotFoundError", "TypeError")):
+        assert without_orphans(other) == other
 
 
 def test_damage_is_damage() -> None:

@@ -87,7 +87,12 @@ class QueryDoor(RequestDoor):
     name = "sparql"
 
     def draw(self, chance: Random) -> bytes:
-        return mutate(chance.choice(QUERIES), chance, QUERIES)[:90_000]
+        query = chance.choice(QUERIES)
+        if chance.random() < 0.5:
+            return mutate(query, chance, QUERIES)[:90_000]
+        words = query.split(b" ")  # most of these can be parsed
+        words[chance.randrange(len(words))] = chance.choice(chance.choice(QUERIES).split(b" "))
+        return b" ".join(words)
 
     def send(self, raw: bytes) -> str:
         head = (
@@ -173,6 +178,8 @@ def served_doors(folder: Path) -> Iterator[list[Door]]:
             keeper = Keeper(house)
             keeper.new("http://a.test/", b"<p>Tere!</p>", at(0))
             keeper.close()
+            with house.working() as harvest:
+                harvest.catch_up()  # so that there is a graph to ask
             fetch = FetchSettings(
                 allow_private=["127.0.0.0/8"], ports=[server.port], timeout=PATIENCE, stall_timeout=PATIENCE / 2
             )

@@ -84,6 +84,8 @@ def test_a_few_hundred_hostile_inputs_do_no_harm(tmp_path: Path) -> None:
     with all_doors(tmp_path) as doors:
         counts = attack(doors, seed=SLICE_SEED, numbers=range(SLICE), folder=tmp_path)
     assert set(by_door(counts)) == {door.name for door in doors}
+    assert counts["sparql: 2xx"]
+    assert counts["requests: 2xx"]
     assert len(counts) > 30  # many ends, and not one for all
 
 
