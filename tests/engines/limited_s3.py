@@ -85,8 +85,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _list(self, prefix: str) -> None:
         objects = [(key, body) for key, body in self.store.objects.items() if key.startswith(prefix)]
         rows = "".join(
-            f"<Outline><Key>{key}</Key><LastModified>2026-03-02T08:00:00Z</LastModified><Size>{len(body)}</Size>"
-            f"<ETag>{hashlib.md5(body).hexdigest()}</ETag></Outline>"
+            f"<Contents><Key>{key}</Key><LastModified>2026-03-02T08:00:00Z</LastModified><Size>{len(body)}</Size>"
+            f"<ETag>{hashlib.md5(body).hexdigest()}</ETag></Contents>"
             for key, body in objects
             if "/" not in key[len(prefix) :]
         )

@@ -30,7 +30,7 @@ SAMPLES = [
     'nimi;linn\n"Jaan ""J"" Tamm";Tartu\nÕie;"Võ\nru"\n'.encode("cp1257"),
     "Ãµhtul lÃ¤ks JÃ¼ri koju-\njärve äärde.\r\n\r\nÐœÐ¾ÑÐºÐ²Ð°".encode(),
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj "
-    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Outline 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1"
     b"/BaseFont/Times-Roman>>>>>>>>endobj 4 0 obj<</Length 20>>stream\nBT /F 9 Tf (Jaan) Tj ET\nendstream endobj\n"
     b"trailer<</Root 1 0 R/Size 5>>\n%%EOF",
 ]  # fmt: skip

@@ -32,7 +32,7 @@ def make_pdf(pages: Sequence[Sequence[str]], info: str = "", trailer: str = "") 
         objects.append(b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream))
         content = len(objects)
         objects.append(
-            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Outline %d 0 R/Resources<</Font<</F1 3 0 R>>>>>>"
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F1 3 0 R>>>>>>"
             % content
         )
         kids.append(f"{len(objects)} 0 R")

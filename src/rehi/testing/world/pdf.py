@@ -26,7 +26,7 @@ def write_pdf(title: str, paragraphs: Sequence[str], *, compressed: bool) -> byt
     for number, page in enumerate(pages):
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> "
-            + f"/Outline {6 + 2 * number} 0 R >>".encode()
+            + f"/Contents {6 + 2 * number} 0 R >>".encode()
         )
         objects.append(_stream(page, compressed=compressed))
     return _assemble(objects)
