@@ -110,6 +110,7 @@ class Library:
 def open_library(folder: Path) -> Iterator[Library]:
     """An empty one."""
     with House(load_settings(data=folder)) as house:
+        house.begin_catalogue()
         shelf = FolderShelf(house.archive_folder)
         try:
             archive = Archive(shelf, file_bytes=10**9, worker="w1", software="rehi/test", clock=lambda: START)

@@ -128,7 +128,7 @@ def test_an_upload_that_is_broken_leaves_no_file_open(
         "POST /api/sources HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         f"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    assert status_of(send(*address, head.encode() + body)) in (200, 400)
+    assert status_of(send(*address, head.encode() + body)) in (400, 422)
     assert [file.closed for file in opened] == [True]
 
 
