@@ -19,9 +19,8 @@ from rehi.model.work import Claim
 
 _INSERT = Upsert(outbox, ("kind", "subject", "owner"))
 _DELETE = BulkDelete(outbox.c.id)
-DISCOVER = "discover"  # its subjects are sources, of which some wait until a URL was visited
+DISCOVER = "discover"  # its subjects are sources: some wait until a URL was visited, some lie on one worker's machine
 READ = "read"  # its subjects are versions, whose bytes may lie in one worker's folder
-DISCOVER = "discover"  # its subjects are sources, whose files may lie on one worker's machine
 _CLAIM = BulkUpdate(
     outbox,
     {"id": "bigint", "worker": "text", "until": "bigint"},
