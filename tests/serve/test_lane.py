@@ -99,6 +99,25 @@ def test_who_has_gone_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _run(ask_all()) == "answered"
 
 
+def test_who_goes_when_it_would_be_their_turn_takes_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane, "THREADS", 1)
+
+    async def ask_all() -> str:
+        queries, first = QueryLane(), threading.Event()
+        running = asyncio.create_task(queries.run("a", lambda: first.wait(PATIENCE)))
+        await asyncio.sleep(0)
+        gone = asyncio.create_task(queries.run("a", lambda: None))
+        stayed = asyncio.create_task(queries.run("a", lambda: "answered"))
+        await asyncio.sleep(0)
+        first.set()
+        queries._threads.submit(int).result(PATIENCE)  # after the first, on the one thread: its answer waits in the loop
+        asyncio.get_running_loop().call_soon(gone.cancel)
+        await running
+        return await asyncio.wait_for(stayed, PATIENCE)
+
+    assert _run(ask_all()) == "answered"
+
+
 class _User(threading.Thread):
     """Somebody who asks for one path again and again, from an address of their own."""
 

@@ -86,8 +86,8 @@ class QueryLane:
         if not self._running[client]:
             del self._running[client]
         for waiting in list(self._line):
-            if self._may_run(waiting):
-                turn = self._line[waiting][0]
+            turn = next((turn for turn in self._line[waiting] if not turn.done()), None)
+            if turn is not None and self._may_run(waiting):
                 self._forget(waiting, turn)
                 if waiting in self._line:
                     self._line.move_to_end(waiting)
