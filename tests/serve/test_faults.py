@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from rehi.app import House
 from rehi.errors import NotFound
 from rehi.operations.sources import enter
-from rehi.serve import running
+from rehi.serve import running, server
 from rehi.service import Service
 from rehi.testing.waiting import wait_until
 from rehi.testing.world import WorldServer
@@ -65,7 +64,8 @@ def test_a_fault_of_the_server_costs_the_pages(
     caplog: pytest.LogCaptureFixture,
     part: str,
 ) -> None:
-    monkeypatch.setattr(uvicorn.Server, part, _fail_soon)
+    failing = type("FailingServer", (server._Server,), {part: _fail_soon})  # other servers of this process go on
+    monkeypatch.setattr(server, "_Server", failing)
     with House(settings_for(tmp_path, practice_web)) as house:
         service = Service(house)
         service.start()

@@ -110,7 +110,7 @@ def test_who_goes_when_it_would_be_their_turn_takes_nobodys(monkeypatch: pytest.
         stayed = asyncio.create_task(queries.run("a", lambda: "answered"))
         await asyncio.sleep(0)
         first.set()
-        queries._threads.submit(int).result(PATIENCE)  # after the first, on the one thread: its answer waits in the loop
+        queries._threads.submit(int).result(PATIENCE)  # the one thread is free: the answer waits in the loop
         asyncio.get_running_loop().call_soon(gone.cancel)
         await running
         return await asyncio.wait_for(stayed, PATIENCE)
