@@ -48,6 +48,14 @@ def upload(store: Store, capabilities: Capabilities, name: str, file: BinaryIO, 
         raise ObjectDiffers(f"{store.uri} has other bytes under the name {name}, {stored.size:,} of them")
 
 
+def remove_leftovers(store: Store) -> None:
+    """Remove what killed uploads have left of files that the bucket has; what they have left of others, an upload removes."""
+    for stored in store.list(INCOMING):
+        name = stored.name.removeprefix(f"{INCOMING}/").rpartition(".")[0]
+        if store.find(name) is not None:
+            _remove(store, stored.name)
+
+
 def _content(file: BinaryIO) -> bytes:
     file.seek(0)
     return file.read()
@@ -67,7 +75,7 @@ def _write_and_copy(store: Store, name: str, file: BinaryIO, size: int) -> bool:
 
     The bytes are checked before they get their name, since a copy's ETag is made by each store in its own way.
     """
-    _remove_leftovers(store, name)
+    _remove_earlier(store, name)
     temporary = f"{INCOMING}/{name}.{secrets.token_hex(8)}"
     try:
         store.write_parts(temporary, file, part=part_size(size))
@@ -85,9 +93,13 @@ def _write_and_copy(store: Store, name: str, file: BinaryIO, size: int) -> bool:
             store.delete(temporary)
 
 
-def _remove_leftovers(store: Store, name: str) -> None:
+def _remove_earlier(store: Store, name: str) -> None:
     """Remove what killed uploads of a file have left."""
     for stored in store.list(INCOMING):
         if stored.name.startswith(f"{INCOMING}/{name}."):
-            _log.info("an upload of %s that came to nothing is removed from %s", name, store.uri)
-            store.delete(stored.name)
+            _remove(store, stored.name)
+
+
+def _remove(store: Store, temporary: str) -> None:
+    _log.info("%s is removed from %s: it was left by an upload that was ended", temporary, store.uri)
+    store.delete(temporary)

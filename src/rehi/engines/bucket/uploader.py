@@ -11,7 +11,7 @@ from time import monotonic
 from rehi.engines.bucket.marks import Mark, Marks
 from rehi.engines.bucket.probe import Capabilities
 from rehi.engines.bucket.store import Store
-from rehi.engines.bucket.upload import upload
+from rehi.engines.bucket.upload import remove_leftovers, upload
 from rehi.errors import ArchiveAway, ArchiveError, EngineAway, RehiError
 
 SHORTEST, LONGEST = 1.0, 60.0  # seconds until the store is tried again; doubled each time
@@ -65,11 +65,14 @@ class Uploader:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        pause = SHORTEST
+        pause, tidy = SHORTEST, False
         while not self._stopped:
             with self._condition:
                 self._woken = False
             try:
+                if not tidy:
+                    remove_leftovers(self._store)
+                    tidy = True
                 self._upload_all()
                 self._remove_copies()
             except EngineAway:  # the bucket, or the catalogue, to which it is reported
