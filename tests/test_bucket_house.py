@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House
+from rehi.app.places import open_archive, open_shelf
 from rehi.cli.practice import fetch_settings
 from rehi.engines.bucket import BucketShelf
 from rehi.engines.bucket.store import Store
@@ -30,7 +31,6 @@ from rehi.model.listing import Page
 from rehi.model.problem import Stage
 from rehi.model.work import Claim, ReadTask
 from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, read_documents
-from rehi.places import open_archive, open_shelf
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.work import in_environment
 from rehi.testing.s3 import BUCKET, S3Server

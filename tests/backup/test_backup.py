@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House
+from rehi.app.places import open_repository
 from rehi.backup import BackupFile, BackupPart, Repository
 from rehi.backup.chunk import name_of
 from rehi.errors import BackupDamaged, DataFolderBusy, EngineError, NotFound, SettingsError
@@ -21,7 +22,6 @@ from rehi.operations.backup import BackupResult, make_backup
 from rehi.operations.backups import find_backup, prune_backups, verify_backups
 from rehi.operations.health import HousePart, examine_house
 from rehi.operations.restore import Restored, restore_house, restore_parts
-from rehi.places import open_repository
 from rehi.settings import Settings
 from rehi.testing.snapshot import take_snapshot
 from rehi.testing.waiting import PATIENCE, wait_until

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House
+from rehi.app.places import open_shelf
 from rehi.engines.backup_folder import FolderBackups
 from rehi.engines.bucket import BucketShelf
 from rehi.engines.bucket.backups import open_backups
 from rehi.errors import EngineError, SettingsError
 from rehi.operations.backup import make_backup
 from rehi.operations.backups import list_backups, prune_backups, verify_backups
-from rehi.places import open_shelf
 from rehi.ports import BackupStore
 from rehi.testing.contracts.backup_store import BackupStoreContract
 from rehi.testing.postgres import PostgresServer

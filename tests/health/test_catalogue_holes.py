@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rehi.embedded import embedded_catalogue
+from rehi.app.embedded import embedded_catalogue
 from rehi.operations.health import mend
 from tests.health.conftest import settings_of
 from tests.health.damage import HOLE

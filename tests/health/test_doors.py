@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from rehi.app import House
+from rehi.app.folder_lock import lock_folder
 from rehi.cli import cli
 from rehi.errors import DataFolderBusy
-from rehi.folder_lock import lock_folder
 from rehi.model.generation import GraphMark
 from rehi.serve import running
 from rehi.service import Service

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House
+from rehi.app.places import open_archive
 from rehi.archive import Archive
 from rehi.errors import NotText, ReaderCrashed, RecordMissing, RehiError
 from rehi.model.version import RecordRef, Version
 from rehi.model.work import Claim, ReadTask
 from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, make_reading, read_document, read_documents
-from rehi.places import open_archive
 from rehi.settings import WorkSettings, load_settings
 from tests.kept import Keeper, at
 

@@ -15,9 +15,9 @@ import click
 
 from rehi import __version__
 from rehi.app import House
+from rehi.app.folder_lock import is_locked
 from rehi.cli.output import json_option, open_house, show_json, show_table
 from rehi.errors import CatalogueLost, EngineAway, RehiError
-from rehi.folder_lock import is_locked
 
 if TYPE_CHECKING:
     from rehi.operations.health import Ailment, Examination, Mended
@@ -145,7 +145,7 @@ def _examine(house: House, *, deep: bool) -> Iterator[Check]:
 
 def _catalogue(house: House) -> Check:
     """Look at the engine of the catalogue; a file is not made by looking, and one that is damaged is no matter of settings."""
-    from rehi.embedded import embedded_catalogue
+    from rehi.app.embedded import embedded_catalogue
     from rehi.operations.health.ailment import CURES, HousePart
 
     what, file = "engine of the catalogue", embedded_catalogue(house.settings)

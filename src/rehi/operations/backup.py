@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from rehi import __version__
 from rehi.app import House, lock_folder, utc_now
+from rehi.app.places import open_repository
 from rehi.archive import is_derived
 from rehi.backup import Backup, BackupFile, BackupPart, BackupWriter, Repository, writing
 from rehi.backup.chunk import cut
@@ -24,7 +25,6 @@ from rehi.model.listing import Page
 from rehi.model.problem import Stage
 from rehi.model.version import RecordRef
 from rehi.operations.backup_files import TORN, ListedFile, ShelfListing, plain_files
-from rehi.places import open_repository
 from rehi.ports import ShelfEngine
 from rehi.settings import describe_settings
 

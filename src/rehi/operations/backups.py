@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rehi.app import House, utc_now
+from rehi.app.places import open_repository
 from rehi.backup import Backup, BackupVerification, Pruned, Repository, prune, set_aside, verify
 from rehi.operations.moments import parse_moment
-from rehi.places import open_repository
 from rehi.settings import Settings
 
 

@@ -94,10 +94,10 @@ def _answer_of(status: bytes) -> Answer | None:
 
 def _expectation_of(declared: bytes) -> tuple[Promise, Claims]:
     """Return what a type lets one expect, and what is claimed of a file: a page that comes in its place is a surprise."""
-    name = bare_name(declared.decode("ascii", "replace"))
-    promise = promise_of_type(name)
-    is_file = promise == "text" and not may_be_page(name)
-    return promise, Claims(media_type=name) if is_file else NO_CLAIMS
+    text = declared.decode("ascii", "replace")
+    promise = promise_of_type(text)
+    is_file = promise == "text" and not may_be_page(text)
+    return promise, Claims(media_type=bare_name(text)) if is_file else NO_CLAIMS
 
 
 _routes = _Memory(_route_of)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rehi.app import House
+from rehi.app.places import open_archive
 from rehi.compare import NamesDiff
 from rehi.errors import ComparisonError, NotFound, SettingsError
 from rehi.model.version import Version
@@ -20,7 +21,6 @@ from rehi.operations.diff.names import compare_named_entities
 from rehi.operations.diff.result import DiffSide, VersionDiff
 from rehi.operations.moments import digits_of, parse_moment
 from rehi.operations.versions import history, kept_url
-from rehi.places import open_archive
 
 if TYPE_CHECKING:
     from rehi.archive import Archive

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rehi.app import House
-from rehi.embedded import EmbeddedCatalogue, embedded_catalogue
+from rehi.app.embedded import EmbeddedCatalogue, embedded_catalogue
+from rehi.app.remains import ARCHIVE, find_remains
 from rehi.errors import CatalogueLost
 from rehi.operations.health.ailment import Ailment, HousePart
-from rehi.remains import ARCHIVE, find_remains
 
 
 class Seen(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rehi.app import House
-from rehi.embedded import embedded_catalogue
+from rehi.app.embedded import embedded_catalogue
 from rehi.errors import CatalogueLost, DataFolderBusy, RehiError
 from rehi.operations.health import archive, catalogue, derived, graph
 from rehi.operations.health.ailment import Ailment, HousePart

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from rehi.app import House, lock_folder, utc_now
+from rehi.app.folder_lock import is_locked
 from rehi.builtin import load_all, table
 from rehi.errors import DataFolderBusy, EngineError, QueryError, RehiError, TopicFailed
-from rehi.folder_lock import is_locked
 from rehi.graph import compare_marks, describe_mark, mark_graph, read_mark, read_statements
 from rehi.model.generation import GraphCondition, GraphMark
 from rehi.operations.health.ailment import Ailment, HousePart

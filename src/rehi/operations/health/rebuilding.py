@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rehi.app import House, utc_now
-from rehi.embedded import EmbeddedCatalogue, embedded_catalogue
+from rehi.app.embedded import EmbeddedCatalogue, embedded_catalogue
 from rehi.errors import CatalogueLost, SourceError
 from rehi.model.source import SourceState
 from rehi.operations.health.mended import Mended

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rehi.app.folder_lock import translate_error
 from rehi.builtin import is_built_in, load, package_of
 from rehi.errors import RehiError, SettingsError
-from rehi.folder_lock import translate_error
 from rehi.process import utc_now
 from rehi.settings import ArchiveSettings
 

@@ -1,4 +1,4 @@
-"""The wiring: which engine stands behind which port. Nothing else knows."""
+"""The house: the rooms and engines of one data folder, opened when they are first needed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rehi import __version__
+from rehi.app.folder_lock import lock_folder
+from rehi.app.places import adopt_file, name_worker, open_archive, open_shelf
+from rehi.app.remains import open_catalogue
 from rehi.builtin import load
 from rehi.errors import LiesElsewhere, NotFound, RehiError, SettingsError
-from rehi.folder_lock import lock_folder as lock_folder
-from rehi.places import adopt_file, name_worker, open_archive, open_shelf
-from rehi.process import hold_memory, raise_descriptor_limit
-from rehi.process import utc_now as utc_now
-from rehi.remains import open_catalogue
+from rehi.process import hold_memory, raise_descriptor_limit, utc_now
 from rehi.settings import Settings
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rehi.app.embedded import embedded_catalogue
 from rehi.builtin import load
-from rehi.embedded import embedded_catalogue
 from rehi.errors import CatalogueLost, RehiError
 from rehi.settings import Settings
 
