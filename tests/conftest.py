@@ -17,10 +17,12 @@ import pytest
 
 from rehi.app import House
 from rehi.cli.practice import fetch_settings
+from rehi.engines import local
 from rehi.operations.sources import enter, read_in
 from rehi.settings import Settings, load_settings
 from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.s3 import S3Server, find_seaweed
+from rehi.testing.waiting import wait_until
 from rehi.testing.world import World, WorldServer
 
 # On a busy machine the making of an example may take long: that says nothing of the code under test.
@@ -70,6 +72,13 @@ def end_fork_server() -> None:
     if server._forkserver_pid is not None:
         os.kill(server._forkserver_pid, signal.SIGKILL)
         server._stop()
+
+
+def kill_fork_server() -> None:
+    """Kill the fork server as somebody else would; the one that comes next, while there is none."""
+    pid = wait_until(local._fork_server, what="there is a fork server")
+    assert pid
+    os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from rehi.app import House, utc_now
-from rehi.engines import local
 from rehi.errors import CatalogueAway
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
@@ -24,6 +21,7 @@ from rehi.settings import Settings, load_settings
 from rehi.testing.postgres import PostgresServer
 from rehi.testing.waiting import wait_until
 from tests.changing_site import ChangingSite
+from tests.conftest import kill_fork_server
 from tests.serve.conftest import ask_at
 
 PAGES = 8
@@ -161,7 +159,7 @@ def test_killed_fork_servers_stop_no_reading(tmp_path: Path, site: ChangingSite)
         for kills in range(4):
             read = lambda kills=kills: service.status.counts.get("read", 0) > kills  # noqa: E731
             wait_until(read, what="something was read since the last kill")
-            os.kill(local._fork_server(), signal.SIGKILL)
+            kill_fork_server()
             for row in house.catalogue.documents(DocumentFilter(), Page(limit=100))[0]:
                 house.catalogue.make_due(url=row.url, now=utc_now())
         wait_for_the_end(house, service)

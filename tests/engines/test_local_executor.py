@@ -33,6 +33,7 @@ from rehi.testing.contracts.work import (
     stumble,
 )
 from rehi.testing.waiting import PATIENCE, wait_until
+from tests.conftest import kill_fork_server
 
 MEMORY = 300_000_000
 
@@ -117,7 +118,7 @@ def test_a_fork_server_that_is_killed_again_and_again_is_brought_again(
         marks = [tmp_path / f"{number}-{task}" for task in range(4)]
         tasks = [executor.submit(mark_and_sleep, str(mark), 0.3) for mark in marks]
         wait_until(lambda: any(mark.exists() for mark in marks), what="a worker has begun")  # noqa: B023
-        os.kill(local._fork_server(), signal.SIGKILL)
+        kill_fork_server()
         assert [task.result(PATIENCE) for task in tasks] == [0.3] * 4  # none is blamed, not even those under way
         wait_until(lambda n=number: executor.restarts > n, what="it is counted")  # type: ignore[misc]
         wait_until(lambda: not executor.trouble, what="new processes are there")

@@ -279,10 +279,10 @@ def _make_pool(workers: int, memory: int, preload: Sequence[str]) -> _Pool:
         initargs=(memory,),
         context=multiprocessing.get_context("forkserver"),
     )
-    pool = _Pool(processes, _fork_server())
-    if not processes.active:  # this starts them
+    server = _fork_server()
+    if server is None or not processes.active:  # to ask for the latter starts them
         raise BrokenProcessPool("they ended at once")
-    return pool
+    return _Pool(processes, server)
 
 
 def _start_fork_server(preload: Sequence[str]) -> None:
@@ -298,11 +298,12 @@ def _start_fork_server(preload: Sequence[str]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _fork_server() -> int:
-    """Return the process id of the fork server that there is now; 0 if there is none."""
+def _fork_server() -> int | None:
+    """Return the process id of the fork server that there is now; None if there is none, for 0 is a whole group of processes."""
     from multiprocessing import forkserver
 
-    return forkserver._forkserver._forkserver_pid or 0  # type: ignore[attr-defined]
+    pid: int | None = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    return pid
 
 
 def _cancel(inner: Any) -> None:
