@@ -16,11 +16,19 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store
 
 from rehi.engines.oxigraph import frames, process, reader
-from rehi.engines.oxigraph.reader import FrameWriter, NewestCheckpoint, QueryRefused, answer, first_rows, try_answer
+from rehi.engines.oxigraph.reader import (
+    FrameWriter,
+    NewestCheckpoint,
+    NothingPublished,
+    QueryRefused,
+    answer,
+    first_rows,
+    try_answer,
+)
 from rehi.engines.oxigraph.readers import AnswerChunks, _translate
 from rehi.engines.oxigraph.store import OxigraphStore
 from rehi.engines.oxigraph.syntax import explain
-from rehi.errors import DiskFull, EngineError, QueryError, QueryTimeout, QueryTooLarge
+from rehi.errors import DiskFull, EngineError, GraphDamaged, QueryError, QueryTimeout, QueryTooLarge
 from rehi.ports import QueryLimits, ReplaceGraph
 from rehi.testing.contracts.graph import node, says, tell
 
@@ -171,7 +179,7 @@ def test_a_parent_that_has_gone_ends_the_answer(tmp_path: Path) -> None:
 
 
 def test_the_newest_checkpoint_is_opened_again_when_there_is_a_newer_one(tmp_path: Path) -> None:
-    with pytest.raises(QueryRefused, match="nothing to ask yet"):
+    with pytest.raises(NothingPublished, match="nothing to ask"):
         NewestCheckpoint(tmp_path).store()
     store = OxigraphStore(tmp_path, base=BASE)
     newest = NewestCheckpoint(tmp_path / "checkpoints")
@@ -221,7 +229,7 @@ def test_frames_end_with_the_pipe() -> None:
 
 @pytest.mark.parametrize(
     ("report", "kind"),
-    [("memory", QueryTooLarge), ("engine", EngineError), ("query", QueryError)],
+    [("memory", QueryTooLarge), ("engine", EngineError), ("query", QueryError), ("damage", GraphDamaged)],
 )
 def test_a_report_becomes_the_error_that_it_tells_of(report: str, kind: type[Exception]) -> None:
     with pytest.raises(kind):

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, Triple
 
 from rehi.engines.oxigraph import checkpoints, open_graph
 from rehi.engines.oxigraph.store import OxigraphStore
-from rehi.errors import DataFolderBusy, EngineError, GraphDamaged, QueryError, SettingsError
+from rehi.errors import DataFolderBusy, EngineError, GraphDamaged, GraphMissing, SettingsError
 from rehi.ports import ReplaceGraph
 from rehi.testing.contracts.graph import COUNT, ask, node, says, tell, values
 from rehi.testing.waiting import PATIENCE
@@ -54,7 +54,7 @@ def test_others_can_ask_while_one_writes(folder: Path) -> None:
 
 def test_without_a_graph_there_is_nothing_to_ask(folder: Path) -> None:
     asking = open_graph(f"oxigraph://{folder}", writable=False, base=BASE)
-    with pytest.raises(QueryError, match="nothing to ask yet"):
+    with pytest.raises(GraphMissing, match="nothing to ask"):
         ask(asking, COUNT)
     assert asking.size() == 0
     asking.close()

@@ -162,7 +162,9 @@ class House:
         from rehi.graph import find_gap
 
         known = record.mark.generation if record.mark else ""
-        if self._is_elsewhere(record) or (known in self._generations and not record.rewriting):
+        if self._is_elsewhere(record):
+            return ""
+        if known in self._generations and not record.rewriting and not self.graph.find_damage():
             return ""
         gap = find_gap(record, self.graph, self.settings.base)
         if not gap:

@@ -9,6 +9,7 @@
     │   ├── EngineError                  an engine can't be reached or opened
     │   │   ├── CatalogueLost            it is gone or empty, beside an archive that is not
     │   │   ├── GraphDamaged             the graph's own files can't be read
+    │   │   ├── GraphMissing             there is no graph to ask
     │   │   └── EngineAway   WAIT        it does not answer now, and may well in a moment
     │   │       ├── CatalogueAway
     │   │       ├── ArchiveAway          the bucket
@@ -106,6 +107,7 @@ from rehi.errors.user import (
     EngineError,
     GraphAway,
     GraphDamaged,
+    GraphMissing,
     NotFound,
     QueryError,
     QueryTimeout,
@@ -164,6 +166,7 @@ __all__ = [
     "GraphAway",
     "GraphDamaged",
     "GraphLost",
+    "GraphMissing",
     "GraphTaken",
     "HostDeferred",
     "IndexWrong",

@@ -41,8 +41,15 @@ class GraphDamaged(EngineError):
     """The graph's own files can't be read."""
 
     advice = (
-        "The next harvest sets the graph aside and writes it again from the catalogue; so does `rehi doctor --mend`."
+        "The query is not to blame. The harvest that runs, or the next one, sets the graph aside and writes it again "
+        "from the catalogue; so does `rehi doctor --mend`."
     )
+
+
+class GraphMissing(EngineError):
+    """There is no graph to ask: none has been published yet, or its files are gone."""
+
+    advice = "The query is not to blame. The harvest that runs, or the next one, writes the graph from the catalogue."
 
 
 class EngineAway(EngineError):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from rehi.builtin import load_all
-from rehi.errors import EngineError, GraphDamaged, GraphLost, GraphTaken
+from rehi.errors import GraphAway, GraphDamaged, GraphLost, GraphTaken
 from rehi.graph import compare_marks, describe_mark, describe_vocabulary, mark_graph, read_mark
 from rehi.model.generation import GraphCondition, GraphMark
 from rehi.model.problem import Problem, ProblemKey, Stage
@@ -17,8 +17,9 @@ from rehi.pipeline.rooms import Rooms
 from rehi.ports import GraphChange
 
 GRAPH = "graph"  # the subject of its problem
+GONE = "the graph is not there"
 _WHY = {
-    GraphCondition.MISSING: "the graph is not there",
+    GraphCondition.MISSING: GONE,
     GraphCondition.OLDER: "the graph is older than the catalogue",
     GraphCondition.OTHER: "the graph is not the one that the catalogue has written",
 }
@@ -80,9 +81,11 @@ class GraphWriter:
             self._rooms.graph.read(mark_graph(self._rooms.settings.base))
 
     def look(self) -> bool:
-        """Whether the graph is this worker's still, or everybody's; if not, that is said."""
+        """Whether the graph is this worker's still, or everybody's; if not, that is said. A damaged one is begun anew."""
         if self.owner and self._rooms.catalogue.graph_record().owner not in ("", self.owner):
             self.yield_graph()
+        elif why := self._rooms.graph.find_damage():
+            self._replace(GraphDamaged(why))
         return not self.is_taken
 
     def yield_graph(self) -> None:
@@ -134,8 +137,8 @@ class GraphWriter:
         try:
             aside = self._rooms.graph.renew()
         except OSError as error:
-            raise EngineError(f"{why}; and it can't be set aside: {error.strerror or error}") from error
-        self._rewrite(f"{why}; it was set aside as {aside}")
+            raise GraphAway(f"{why}; and it can't be set aside: {error.strerror or error}") from error
+        self._rewrite(f"{why}; it was set aside as {aside}" if aside else GONE)
 
     def _rewrite(self, why: str) -> None:
         _log.warning("%s: all of it is written again from the catalogue", why)

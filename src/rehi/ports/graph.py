@@ -107,8 +107,11 @@ class Graph(Protocol):
     def read(self, graph: NamedNode) -> Set[Triple]:
         """Return all that a named graph says; for who writes, also what is not published yet. GraphDamaged if it can't be."""
 
+    def find_damage(self) -> str:
+        """Return why the graph must be written again, as far as that is known without a look at all of it; empty if it need not."""
+
     def renew(self) -> str:
-        """Set all that is there aside, damaged or not, and begin an empty graph; return the name of the old one."""
+        """Set all that is there aside, damaged or not, and begin an empty graph; return the old one's name, if it was there."""
 
     def publish(self) -> None:
         """Let queries see what was written."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
+DAMAGE = "damaged"  # the file that says of a graph why it must be written again
 KEPT = 2  # the newest, and the one before it for a reader that is just about to open it
 _TRIES = 100
 
@@ -27,13 +29,29 @@ def last_number(folder: Path) -> int:
     return max(numbers(folder), default=0)
 
 
-def set_aside(graph: Path) -> Path:
-    """Give a graph's folder another name, and return it; who reads a checkpoint in it reads on."""
+def set_aside(graph: Path) -> Path | None:
+    """Give a graph's folder another name, and return it; who reads a checkpoint in it reads on. None if it is gone."""
+    if not graph.exists():
+        return None
     number = 1
     while (aside := graph.with_name(f"{graph.name}-aside-{number}")).exists():
         number += 1
     graph.rename(aside)
     return aside
+
+
+def note_damage(folder: Path, why: str) -> None:
+    """Write down what a reader of the checkpoints has met, so that whoever writes the graph sees it; the first word stands."""
+    with suppress(OSError), (folder.parent / DAMAGE).open("x", encoding="utf-8") as file:
+        file.write(why)
+
+
+def noted_damage(folder: Path) -> str:
+    """Return what was written down of damage; empty if nothing was."""
+    try:
+        return (folder.parent / DAMAGE).read_text(encoding="utf-8", errors="replace") or "it could not be read"
+    except OSError:
+        return ""
 
 
 def path_of(folder: Path, number: int) -> Path:

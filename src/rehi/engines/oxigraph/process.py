@@ -17,13 +17,14 @@ from time import monotonic
 from typing import IO, NoReturn
 
 from rehi.engines.oxigraph.frames import ASK, CHUNK, END, ERROR, HEAD, READY, read_frame
-from rehi.errors import EngineError, QueryError, QueryTimeout, QueryTooLarge
+from rehi.errors import EngineError, GraphDamaged, GraphMissing, QueryError, QueryTimeout, QueryTooLarge
 from rehi.ports import QueryLimits
 
 LARGEST_ANSWER = 1 << 30  # bytes
 _START = 60.0  # seconds that a start may take; 0.1 are usual, but a machine may be busy
 _PIECE = 1 << 16
 _NICE_WHEN_LONG = 15
+_REPORTED = {"query": QueryError, "engine": EngineError, "damage": GraphDamaged, "missing": GraphMissing}
 
 
 class ReaderProcess:
@@ -206,7 +207,7 @@ def _raise_reported(payload: bytes, limits: QueryLimits) -> NoReturn:
     report = json.loads(payload)
     if report["kind"] == "memory":
         raise _too_large(limits)
-    raise (EngineError if report["kind"] == "engine" else QueryError)(report["message"])
+    raise _REPORTED[report["kind"]](report["message"])
 
 
 def _timeout(limits: QueryLimits) -> QueryTimeout:

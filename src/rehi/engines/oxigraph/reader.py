@@ -40,6 +40,7 @@ _IN, _OUT = 0, 1
 _GRACE = 2.0  # seconds after the deadline at which a reader ends itself, if nobody has
 _RETIRE = 512 << 20  # bytes of memory once used after which a fresh process is cheaper than this one
 _BUFFER = 1 << 16
+_DAMAGED = ("Corruption:", "IO error: No such file")  # how RocksDB's words for it begin
 
 # Strings, IRIs, comments, variables and names are matched first, so that only the keyword FROM is in the group.
 _FROM = re.compile(
@@ -53,6 +54,10 @@ class QueryRefused(Exception):
     """A query can't be answered; the message says why."""
 
 
+class NothingPublished(Exception):
+    """There is no checkpoint."""
+
+
 class NewestCheckpoint:
     """The newest checkpoint of a folder, opened again when there is a newer one."""
 
@@ -63,22 +68,29 @@ class NewestCheckpoint:
         self._store: Store | None = None
 
     def store(self) -> Store:
-        """Return the store of the newest checkpoint; QueryRefused if there is none yet."""
+        """Return the store of the newest checkpoint; NothingPublished if there is none."""
         newest = last_number(self._folder)
         if self._store is None or newest != self._number:  # another number: it may have been begun anew
             held = hold_newest(self._folder)
             if held is None:
-                raise QueryRefused("there is nothing to ask yet: no graph has been published")
-            number, descriptor = held
-            try:
-                self._store = Store.read_only(str(path_of(self._folder, number)))
-            except (OSError, RuntimeError):
-                os.close(descriptor)
-                raise
+                raise NothingPublished(
+                    "there is nothing to ask: no graph has been published yet, or its files are gone"
+                )
             if self._held is not None:
                 os.close(self._held)
-            self._number, self._held = number, descriptor
+            self._store = None
+            self._number, self._held = held
+            self._store = Store.read_only(str(path_of(self._folder, self._number)))
         return self._store
+
+    def is_damaged(self, error: Exception) -> bool:
+        """Whether an error means that files are damaged, and not that all of the graph was just set aside."""
+        if isinstance(error, ValueError) or not str(error).startswith(_DAMAGED) or self._held is None:
+            return False
+        try:
+            return path_of(self._folder, self._number).stat().st_ino == os.fstat(self._held).st_ino
+        except OSError:
+            return False
 
 
 class FrameWriter:
@@ -155,8 +167,11 @@ def try_answer(checkpoint: NewestCheckpoint, request: dict[str, Any], base: str)
         )
     except BrokenPipeError:
         raise
+    except NothingPublished as error:
+        return ERROR, _error_payload("missing", str(error))
     except (OSError, RuntimeError, ValueError) as error:
-        return ERROR, _error_payload("engine", f"the graph can't answer: {str(error)[:300]}")
+        kind = "damage" if checkpoint.is_damaged(error) else "engine"
+        return ERROR, _error_payload(kind, f"the graph can't answer: {str(error)[:300]}")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return END, b"1" if used > _RETIRE else b""
 

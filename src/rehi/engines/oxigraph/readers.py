@@ -85,8 +85,10 @@ class OxigraphReaders:
         except OSError as error:
             file.close()
             raise _translate(error) from error
-        except RehiError:
+        except RehiError as error:
             file.close()
+            if isinstance(error, GraphDamaged):
+                checkpoints.note_damage(self._checkpoints, str(error))
             raise
         return QueryAnswer(media_type=media_type, chunks=AnswerChunks(file), seconds=seconds)
 
@@ -249,6 +251,8 @@ class PublishedGraph(OxigraphReaders):
 
     def read(self, graph: NamedNode) -> Set[Triple]:
         """Return all that a named graph says, as it was published; nothing if nothing was."""
+        if why := self.find_damage():
+            raise GraphDamaged(f"the graph in {self._folder} is damaged: {why}")
         if not checkpoints.numbers(self._checkpoints):
             return frozenset()
         query = f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
@@ -257,6 +261,10 @@ class PublishedGraph(OxigraphReaders):
         except EngineError as error:
             raise GraphDamaged(str(error)) from error
         return {quad.triple for quad in parse(b"".join(answer.chunks), format=RdfFormat.N_TRIPLES)}
+
+    def find_damage(self) -> str:
+        """Return what readers have met; empty if they have met nothing."""
+        return checkpoints.noted_damage(self._checkpoints)
 
     def renew(self) -> str:
         """Raise EngineError: only the one writer begins a graph."""

@@ -32,10 +32,11 @@ class OxigraphStore:
         self._size: int | None = None
         self._changed = True  # what a killed process wrote may be in no checkpoint
         self._closed = False
+        self._inode = 0  # of the folder that was opened
         self._damage: GraphDamaged | None = None  # why it can't be used before it is renewed
         self._store: Store | None = None
         try:
-            self._store = _open(self._data)
+            self._open()
         except GraphDamaged as error:
             self._damage = error
         self._last = checkpoints.last_number(self._checkpoints)
@@ -72,15 +73,26 @@ class OxigraphStore:
             except _FAULTS as error:
                 raise _translate(error, self._folder) from error
 
+    def find_damage(self) -> str:
+        """Return what readers have met, or that the folder is not the one any more that was opened."""
+        with self._lock:
+            try:
+                self._opened()
+            except GraphDamaged as error:
+                return str(error)
+        if self._last and not checkpoints.path_of(self._checkpoints, self._last).exists():
+            return f"the graph in {self._folder} is damaged: what was published is gone"
+        return ""
+
     def renew(self) -> str:
         """Give the folder another name beside it, and begin an empty store; numbers of checkpoints go on, for those who read."""
         with self._lock:
             self._store = self._damage = None
             aside = checkpoints.set_aside(self._folder)
             self._size, self._changed = None, True
-            self._store = _open(self._data)
+            self._open()
         self.publish()
-        return aside.name
+        return aside.name if aside else ""
 
     def query(self, text: str, *, media_type: str, limits: QueryLimits) -> QueryAnswer:
         """Answer a query on the newest checkpoint, over the union of all graphs."""
@@ -116,17 +128,28 @@ class OxigraphStore:
             self._closed, self._store = True, None
 
     def _opened(self) -> Store:
-        """Return the store, opened again if it failed the last time; an empty one is never made in the place of what was there."""
+        """Return the store, opened again if it failed the last time; an empty one is never made in the place of what was there.
+
+        Files that were deleted can be written to as long as they are open, so that it is looked each time (10 µs).
+        """
         if self._damage is not None:
             raise self._damage
         if self._closed:
             raise EngineError("the graph is closed")
-        if self._store is None:
-            try:
-                (self._data / "CURRENT").stat()
-            except OSError as error:
-                raise _translate(error, self._folder) from error
-            self._store = _open(self._data)
+        try:
+            (self._data / "CURRENT").stat()
+            inode = self._data.stat().st_ino
+        except OSError as error:
+            raise _translate(error, self._folder) from error
+        if self._store is not None and inode != self._inode:
+            raise GraphDamaged(f"the graph in {self._folder} is damaged: another one lies where it was")
+        if why := checkpoints.noted_damage(self._checkpoints):
+            raise GraphDamaged(f"the graph in {self._folder} is damaged: {why}")
+        return self._open() if self._store is None else self._store
+
+    def _open(self) -> Store:
+        self._store = _open(self._data)
+        self._inode = self._data.stat().st_ino
         return self._store
 
     def _update(self, store: Store, changes: Sequence[GraphChange]) -> None:

@@ -191,4 +191,5 @@ def _mend_graph(house: House, mended: Mended) -> None:
         return
     with lock_folder(house.settings.data), house.writing_graph() as writable:
         aside = writable.renew()
-    mended.done.append(f"the graph was set aside as {aside}, and written again from the catalogue")
+    was = f"set aside as {aside}, and " if aside else ""
+    mended.done.append(f"the graph was {was}written again from the catalogue")

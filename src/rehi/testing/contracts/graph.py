@@ -201,7 +201,9 @@ class GraphContract:
 
     def test_a_graph_that_is_renewed_says_nothing_and_can_be_written(self, graph: Graph) -> None:
         tell(graph, ReplaceGraph(node("g"), (says("a", "p", "1"),)))
+        assert graph.find_damage() == ""
         assert graph.renew()
+        assert graph.find_damage() == ""
         assert values(graph, COUNT) == ["0"]
         tell(graph, ReplaceGraph(node("g"), (says("a", "p", "2"),)))
         assert values(graph, "SELECT ?o { ?s ?p ?o }") == ["2"]
