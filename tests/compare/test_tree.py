@@ -181,3 +181,13 @@ def test_what_is_no_xml_is_refused() -> None:
     for text in ("", "<a>", "<a></b>", "tere"):
         with pytest.raises(NoTree):
             parse_xml(text, Prefixes())
+
+
+def test_attributes_of_an_element_with_thousands_are_all_compared() -> None:
+    def parse(value: str) -> Any:
+        many = "".join(f" a{n}='{n}'" for n in range(3_000))
+        return parse_xml(f"<r xmlns:x='urn:x' xml:lang='et' x:a='{value}'{many}><b/></r>", Prefixes())
+
+    diff = compare_trees(parse("1"), parse("2"), show=show_xpath, hide_single=True)
+    assert [(one.path, one.old, one.new) for one in diff.changes] == [("/r/@x:a", '"1"', '"2"')]
+    assert diff.same == 3_002

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rehi.extract.iri import MAX_LINKS
+from rehi.extract.markup import MAX_COPIES, is_beyond_trees
 from rehi.model.document import Document
 
 Read = Callable[..., Document]
@@ -109,3 +110,34 @@ def test_a_wide_table_is_read_row_by_row(read: Read) -> None:
 
 def test_text_is_cut_at_its_limit(read: Read) -> None:
     assert len(read(PAGE, "text/html", max_text=100).text) <= 100
+
+
+def test_formatting_that_is_never_ended_makes_a_flat_page_and_in_cells_does_no_harm(read: Read) -> None:
+    flat = read("<p><b id=1>Mari " + "".join(f"<p><b id={n}>Jaan" for n in range(2_000)), "text/html").text
+    assert flat.startswith("Mari\n\nJaan\n\nJaan")
+    rows = "".join(f"<tr><td><font color={n}>Jaan {n}<td><b>Tartu {n}</tr>" for n in range(1_900))
+    page = read(f"<main><table>{rows}</table></main><nav>Menüü</nav>", "text/html").text
+    assert "Jaan 1899; Tartu 1899" in page
+    assert "Menüü" not in page  # so it was read as a tree
+
+
+def test_end_tags_that_end_nothing_do_not_hide_how_deep_a_page_is(read: Read) -> None:
+    text = read("<div></b></i>Jaan " * 30_000, "text/html").text
+    assert text.split() == ["Jaan"] * 30_000
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<table><b id={n}><tr><td>a</table>",  # what stands between cells comes before the table, and goes on after it
+        "<div><i class={n}>a</div>",
+        "<p><font color={n}>a<table><td>b</table>",
+        "<li><nobr></nobr><em id={n}>a",
+    ],
+)
+def test_copies_of_formatting_elements_are_foreseen(markup: str) -> None:
+    from resiliparse.parse.html import HTMLTree
+
+    page = "".join(markup.replace("{n}", str(n)) for n in range(800))
+    assert len(HTMLTree.parse(page).document.query_selector_all("*")) > MAX_COPIES
+    assert is_beyond_trees(page)

@@ -208,18 +208,18 @@ def read_fields(stream: BinaryIO) -> RecordFields:
 def read_named_fields(stream: LineReader) -> list[tuple[str, str]]:
     """Read the lines after a record's first one, up to the empty line; RecordDamaged if they are no fields."""
     left = MAX_FIELDS
-    fields: list[tuple[str, str]] = []
+    fields: list[tuple[str, list[str]]] = []  # a value is joined at the end: it may be folded into 300,000 lines
     while left > 0:
         line = stream.readline(left)
         left -= len(line)
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         if not text and line:
-            return fields
+            return [(name, " ".join(parts)) for name, parts in fields]
         if text[:1] in (" ", "\t") and fields:
-            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {text.strip()}")
+            fields[-1][1].append(text.strip())
             continue
         name, colon, value = text.partition(":")
         if not colon:
             break
-        fields.append((name.strip(), value.strip()))
+        fields.append((name.strip(), [value.strip()]))
     raise RecordDamaged("a record's fields have no end")

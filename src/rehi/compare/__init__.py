@@ -4,7 +4,7 @@ from rehi.compare.blame import Beginning, Origin, trace_rows
 from rehi.compare.columns import ColumnsDiff
 from rehi.compare.jsontree import parse_json, show_path
 from rehi.compare.keys import Key
-from rehi.compare.names import NamesDiff, compare_names
+from rehi.compare.names import NamesDiff, compare_names, find_standing
 from rehi.compare.rows import CellChange, NumberedRow, RowChange, TableDiff, compare_tables
 from rehi.compare.sequence import align
 from rehi.compare.table import Table, TableTooLarge, both_headers, read_rows, to_table
@@ -43,6 +43,7 @@ __all__ = [
     "compare_tables",
     "compare_texts",
     "compare_trees",
+    "find_standing",
     "lay_out",
     "mark_words",
     "parse_json",

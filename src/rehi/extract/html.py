@@ -16,6 +16,7 @@ from rehi.extract.body import Body
 from rehi.extract.characters import one_line
 from rehi.extract.decode import Decoded, decode_markup
 from rehi.extract.iri import MAX_LENGTH, MAX_LINKS, written_links
+from rehi.extract.markup import is_beyond_trees
 from rehi.extract.paragraphs import part_lines
 from rehi.model.document import Document
 
@@ -42,56 +43,11 @@ _METADATA = {
     "article:published_time": "date", "article:modified_time": "modified", "last-modified": "modified",
 }  # fmt: skip
 
-# The parser's time grows with the square of the depth: 0.7 s at this depth, 2 min at 100,000. The extractor's grows with the
-# square of the number of tags, so larger pages are given to it piece by piece: 40,000 paragraphs took 3 to 12 s at once.
-MAX_DEPTH = 4_000
-MAX_TAGS = 100_000
-_TAGS_AT_ONCE = 8_000
+# The extractor's time grows with the square of the number of tags: 40,000 paragraphs took 3 to 12 s at once.
+_TAGS_AT_ONCE = 8_000  # more are given to it piece by piece
 _SHORTEST_TAG = 3  # characters
 _MAX_DESCENT = 12  # levels down to which a page is taken apart; what is still too large there is read flat
 _KEPT_ATTRIBUTES = ("class", "id", "role")  # by which the extractor tells menus from main parts
-
-_NESTING = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*+)[\s/>]")
-# Elements without content, and those that the next of their kind ends: of these a thousand in a row are no depth.
-_NEVER_DEEP = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-        "p",
-        "li",
-        "dt",
-        "dd",
-        "tr",
-        "td",
-        "th",
-        "thead",
-        "tbody",
-        "tfoot",
-        "option",
-        "optgroup",
-        "rp",
-        "rt",
-        "colgroup",
-        "caption",
-        "html",
-        "head",
-        "body",
-    ]
-)
-_LONG_TAG = 5_000  # characters; one with too many attributes is twice as long
-_MANY_ATTRIBUTES = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){5000}")  # possessive: runs of blanks would cost 2^n
 _NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9]*")
 _ROW_START = re.compile(r"\n[;\s]*")
 _INLINE = re.compile(r"a|abbr|b|big|cite|code|em|font|i|mark|q|s|small|span|strong|su[bp]|td|th|time|u|var|wbr")
@@ -279,16 +235,6 @@ def _base(elements: Sequence[Any]) -> str:
     return one_line(given, MAX_LENGTH)
 
 
-def is_beyond_trees(text: str) -> bool:
-    """Whether a tree of this markup would cost out of all proportion."""
-    tags = text.count("<")
-    return (
-        tags > MAX_TAGS
-        or (_has_long_tags(text) and _MANY_ATTRIBUTES.search(text) is not None)
-        or (tags > MAX_DEPTH and _is_deep(text))
-    )
-
-
 def flat_text(text: str) -> str:
     """Return all words outside scripts and styles, with line breaks for blocks and signs between cells, in one pass."""
     return _ROW_START.sub("\n", unescape("".join(_pieces(text))))
@@ -321,24 +267,3 @@ def _mark(name: str) -> str:
     if name in {"td", "th"}:
         return "; "
     return "" if not name or _INLINE.fullmatch(name.lstrip("/")) else "\n"
-
-
-def _has_long_tags(text: str) -> bool:
-    """Whether there are so many characters in a row without the start of a tag; a few glances tell."""
-    start = 0
-    while start + _LONG_TAG <= len(text):
-        start = text.rfind("<", start, start + _LONG_TAG) + 1
-        if not start:
-            return True
-    return False
-
-
-def _is_deep(text: str) -> bool:
-    depth = 0
-    for tag in _NESTING.finditer(text):
-        if tag[2].lower() in _NEVER_DEEP:
-            continue
-        depth = max(0, depth - 1) if tag[1] else depth + 1
-        if depth > MAX_DEPTH:
-            return True
-    return False

@@ -33,16 +33,17 @@ def find_header(headers: Headers, name: str) -> str:
 
 def parse_headers(lines: Iterable[str]) -> Headers:
     """Return names and values; a line that begins with white space belongs to the one before."""
-    headers: list[tuple[str, str]] = []
+    headers: list[tuple[str, list[str]]] = []  # a value is joined at the end: it may be folded into 300,000 lines
     for line in lines:
         if line[:1] in (" ", "\t"):
             if headers:
-                name, value = headers[-1]
-                headers[-1] = (name, f"{value} {line.strip()}".strip())
+                headers[-1][1].append(line.strip())
             continue
         name, _, value = line.partition(":")
-        headers.append((name.strip(), value.strip(" \t")))
-    return tuple(headers)
+        headers.append((name.strip(), [value.strip(" \t")]))
+    return tuple(
+        (name, parts[0] if len(parts) == 1 else " ".join(filter(None, parts)).strip()) for name, parts in headers
+    )
 
 
 @lru_cache(maxsize=1024)

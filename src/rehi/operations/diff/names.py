@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rehi.compare import NamesDiff, compare_names, compare_texts, split_lines
+from rehi.compare import NamesDiff, compare_names, compare_texts, find_standing, split_lines
 from rehi.errors import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rehi.model.document import Document
     from rehi.model.entity import Identity
     from rehi.operations.diff.body import ParsedBody
@@ -56,9 +53,6 @@ def _checked(names: NamesDiff, old: str, new: str) -> NamesDiff:
     )
 
 
-def _absent(identities: Iterable[Identity], text: str) -> tuple[Identity, ...]:
-    return tuple(identity for identity in identities if not _stands_in(identity.name, text))
-
-
-def _stands_in(name: str, text: str) -> bool:
-    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+def _absent(identities: tuple[Identity, ...], text: str) -> tuple[Identity, ...]:
+    standing = find_standing((identity.name for identity in identities), text)
+    return tuple(identity for identity in identities if identity.name not in standing)
