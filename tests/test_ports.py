@@ -15,7 +15,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "rehi"
 METHODS = {
     "Sources": 9,
     "Frontier": 11,  # of which two for a clock that was set: what is planned can be corrected only where it is written
-    "Ledger": 10,  # where records begin: what lies between two damaged ones is found by the catalogue alone
+    # Where records begin: what lies between two damaged ones is found by the catalogue alone. Where bytes lie that came again:
+    # only the visit that has brought them knows that the kept ones can't be read.
+    "Ledger": 11,
     "Retention": 5,
     "Outbox": 5,
     "Knowledge": 11,

@@ -36,6 +36,7 @@ class Site:
     def __init__(self, answer: Callable[[str], Reply]) -> None:
         self.answer = answer
         self.asked: list[tuple[float, str]] = []
+        self.conditional: list[str] = []  # what was asked for only if it had changed
         self.robots: Reply = (404, {}, b"")
         site = self
 
@@ -44,6 +45,8 @@ class Site:
 
             def do_GET(self) -> None:
                 site.asked.append((time.monotonic(), self.path))
+                if "If-None-Match" in self.headers:
+                    site.conditional.append(self.path)
                 status, headers, body = site.robots if self.path == "/robots.txt" else site.answer(self.path)
                 self.send_response(status)
                 for name, value in headers.items():

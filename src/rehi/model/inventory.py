@@ -28,6 +28,14 @@ class KnownBody:
     id: int = field(default=0, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Bytes that can't be read any more where they lay, and were kept once more."""
+
+    lay: RecordRef
+    lies: RecordRef
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueFault:
     """Something in the catalogue's own file that is not as it was written."""

@@ -77,6 +77,9 @@ def widest_rule(rules: Iterable[Rule]) -> Rule:
     return Rule(last=max(rule.last for rule in given), periods=tuple(period for period in PERIODS if period in periods))
 
 
+LOST = "lost"  # the rule by which bytes are gone that could not be brought back
+
+
 def are_references(rules: Iterable[str]) -> bool:
     """Whether of a resource no bytes are kept by any of its sources' rules, given as texts."""
     return widest_rule(parse_rule(rule) for rule in rules).references

@@ -13,7 +13,8 @@ from rehi.model.captured import CapturedVisit
 from rehi.model.problem import Problem, Stage
 from rehi.model.source import Source
 from rehi.model.version import Digest, RecordRef
-from rehi.model.visit import Outcome, Visited
+from rehi.model.visit import Outcome, Visit, Visited
+from rehi.pipeline.damaged_bodies import DamagedBodies
 from rehi.pipeline.repetition import Bytes, Histories, Repetition, urls_of
 from rehi.ports import Catalogue
 
@@ -40,6 +41,7 @@ class CaptureKeeper:
     source: Source
     adopted: str = ""  # the name under which the archive knows the source's file itself
     _repetition: Repetition = field(init=False)
+    damaged: DamagedBodies = field(default_factory=DamagedBodies)
     _bases: dict[str, RecordRef] = field(default_factory=dict)  # by URL, bytes that this batch has brought
 
     def __post_init__(self) -> None:
@@ -72,6 +74,7 @@ class CaptureKeeper:
                 keeping.counts["malformed"] += 1
                 keeping.problems.append(self._problem(visit, RecordDamaged(str(error)), DAMAGED, now))
         self.archive.sync()
+        self.damaged.welcome(keeping.visited, known)
         self._bases.clear()
         keeping.counts["kept"] += len(keeping.visited)
         return keeping
@@ -120,11 +123,16 @@ class CaptureKeeper:
         if record is None:
             made = visit.as_visit()
             if known is not None:
-                record = self.archive.keep_duplicate(made, body=known)
+                record = self._keep_again(visit, made, known)
             elif (base := self._base(visit, histories)) is not None:
                 record = self.archive.keep_change(made, base=base)
             else:
                 record = self.archive.keep(made)
+        elif known is not None and not visit.repeats and (fault := self.archive.find_fault(known)) is not None:
+            self.damaged.meet(known, fault)
+        if known is not None and known in self.damaged and not visit.repeats:
+            self.damaged.replace(content.digest, lay=known, lies=record)
+            bodies[content.digest] = record
         body = bodies.setdefault(content.digest, record)
         self._bases[visit.url] = body
         return self._visited(visit, Outcome.NEW, record, content=content, body=body)
@@ -136,9 +144,25 @@ class CaptureKeeper:
         before = histories.near(visit.url, visit.at)
         return before.body if before is not None and before.body and self.archive.holds(before.body) else None
 
+    def _keep_again(self, visit: CapturedVisit, made: Visit, known: RecordRef) -> RecordRef:
+        """Keep a visit that found known bytes without them; if they can't be read any more, with what it has brought of them."""
+        if known not in self.damaged:
+            try:
+                return self.archive.keep_duplicate(made, body=known)
+            except ArchiveError as error:
+                self.damaged.meet(known, error)
+        return (
+            self.archive.keep_unmodified(made, digest=visit.answer.digest) if visit.repeats else self.archive.keep(made)
+        )
+
     def _measure(self, body: RecordRef) -> int:
-        with self.archive.open_body(body) as stream:
-            return sum(map(len, iter(lambda: stream.read(_CHUNK), b"")))
+        """Return the size of kept bytes; 0 if they can't be read."""
+        try:
+            with self.archive.open_body(body) as stream:
+                return sum(map(len, iter(lambda: stream.read(_CHUNK), b"")))
+        except ArchiveError as error:
+            self.damaged.meet(body, error)
+            return 0
 
     def _place(self, visit: CapturedVisit, keeping: Keeping) -> RecordRef | None:
         """Return where the record lies, if the file is not copied and the record is as one of ours."""

@@ -182,6 +182,7 @@ class _Crawl:
         if self._keeper is None:
             self._keeper = self.stack.enter_context(_open_keeper(discovery, self.source))
         keeping = self._keeper.keep(captures, now=now)
+        self._keeper.damaged.record(discovery.catalogue, worker=discovery.worker, now=now)
         if keeping.visited:
             discovery.catalogue.record(keeping.visited, [], rules=VISIT_RULES, worker=discovery.worker, now=now)
         return {name: float(n) for name, n in keeping.counts.items() if n}, keeping.problems

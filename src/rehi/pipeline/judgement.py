@@ -20,6 +20,7 @@ from rehi.errors import (
     NotFound,
     Overloaded,
     RecordDamaged,
+    RecordMissing,
     RedirectLoop,
     RobotsDenied,
     SoftError,
@@ -43,6 +44,7 @@ from rehi.model.problem import Problem, Stage
 from rehi.model.retention import are_references
 from rehi.model.version import Digest, RecordRef
 from rehi.model.visit import Answer, HostLease, Outcome, Visit, Visited, VisitTask
+from rehi.pipeline.damaged_bodies import DamagedBodies
 from rehi.ports import Ledger
 from rehi.settings import Settings
 from rehi.sources import is_visitable, normalise
@@ -72,16 +74,21 @@ class Judge:
     time_zone: tzinfo
     price: float = 1.0  # of a visit
     histories: dict[int, bytes] = field(default_factory=dict)  # what was learned of the changes of hosts that are held
+    damaged: DamagedBodies = field(default_factory=DamagedBodies)
     _alone: bool = False  # the bucket is away, so that this batch is kept without a look at what is there
 
     def keep(self, finished: Sequence[Finished], known: Mapping[Digest, KnownBody], *, now: datetime) -> list[Visited]:
         """Append every answer worth keeping, sync once, and say what each visit came to; ``known`` bytes are not kept again."""
         self._alone = False
-        bodies = {
-            digest: body.place for digest, body in known.items() if body.pruned is None and self._holds(body.place)
-        }
+        places = {digest: body.place for digest, body in known.items() if body.pruned is None}
+        bodies = {digest: place for digest, place in places.items() if self._holds(place)}
+        for digest in places.keys() - bodies.keys():
+            if not self._alone and self.archive.has_lost(places[digest]):
+                self.damaged.meet(places[digest], RecordMissing(f"{places[digest].file} is not there"))
+                bodies[digest] = places[digest]
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
+        self.damaged.welcome(visited, known)
         return visited
 
     def recover(self, ends: Mapping[str, int], *, now: datetime) -> list[Visited]:
@@ -161,6 +168,9 @@ class Judge:
             return self._still_same(item, answer)
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
+        if known is not None and known in self.damaged:
+            self.damaged.replace(answer.digest, lay=known, lies=record)
+            bodies[answer.digest] = record
         same = answer.digest == task.digest
         return self._to_visited(
             item,
@@ -180,12 +190,15 @@ class Judge:
         """Keep a visit that found known bytes: without them.
 
         If nobody can say now what they were first, it is kept with what it brought: all of them, or after a 304 their digest.
+        So it is if what was kept is damaged, for which no site is to blame.
         """
-        if not self._alone:
+        if not self._alone and known not in self.damaged:
             try:
                 return self.archive.keep_duplicate(visit, body=known)
             except ArchiveAway:
                 self._alone = True
+            except ArchiveError as error:
+                self.damaged.meet(known, error)
         return (
             self.archive.keep(visit) if unmodified is None else self.archive.keep_unmodified(visit, digest=unmodified)
         )

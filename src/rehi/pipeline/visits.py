@@ -186,7 +186,8 @@ class Visits(Step):
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
             by_reference = bool(task.pruned_by) and are_references(task.pruned_by)
-            known = by_reference or (task.body is not None and self._holds(task.body))
+            damaged = task.body in self._judge.damaged
+            known = by_reference or (task.body is not None and not damaged and self._holds(task.body))
             self._fetcher.submit(
                 request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
@@ -291,6 +292,7 @@ class Visits(Step):
         """Record the batch that is kept. It stays in hand until that is done, and no visit is ever on record twice."""
         assert self._batch is not None
         batch = self._batch
+        self._judge.damaged.record(self._rooms.catalogue, worker=self._rooms.worker, now=batch.now)
         self._rooms.catalogue.record(
             batch.visited,
             batch.released,

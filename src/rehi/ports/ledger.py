@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from rehi.model.capture import Capture, CaptureFilter
-from rehi.model.inventory import KnownBody, KnownFile
+from rehi.model.inventory import KnownBody, KnownFile, Replacement
 from rehi.model.problem import Problem, ProblemKey
 from rehi.model.version import Digest, Version
 
@@ -35,6 +35,9 @@ class Ledger(Protocol):
 
     def shorten_files(self, ends: Mapping[str, int]) -> None:
         """Note that files end sooner than they did, 0 for those that are gone; what lay behind is lost."""
+
+    def replace_bodies(self, places: Mapping[Digest, Replacement], *, worker: str) -> None:
+        """Note that bytes lie elsewhere from now on, in files of this worker, but for those that are pruned or moved already."""
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""

@@ -11,7 +11,7 @@ from rehi.app import House, lock_folder, utc_now
 from rehi.archive import DAMAGED, index_name, is_derived, original_name, own_files, write_tombstones
 from rehi.errors import DataFolderBusy, IndexWrong, RecordLost
 from rehi.model.problem import Problem, Stage
-from rehi.model.retention import PrunedBody
+from rehi.model.retention import LOST, PrunedBody
 from rehi.operations.health import derived, graph
 from rehi.operations.health.archive import missing_indexes
 from rehi.operations.health.examination import examine
@@ -23,7 +23,6 @@ from rehi.operations.retention import RESOURCES, finish_prune
 from rehi.operations.verification import Fault, Verified, files_elsewhere, files_here, record_starts, verify_all
 from rehi.settings import Settings
 
-LOST = "lost"  # the rule by which bytes are gone that could not be brought back
 NAMED = 5  # records that a problem names
 
 

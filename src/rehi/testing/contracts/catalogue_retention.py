@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rehi.errors import NotFound, Unreadable
+from rehi.model.inventory import Replacement
 from rehi.model.retention import PrunedBody, Pruning
 from rehi.model.source import SourceChange
 from rehi.model.version import Digest, RecordRef
@@ -71,6 +72,27 @@ class RetentionContract:
             assert catalogue.source(source.id).keep == keep
         with pytest.raises(NotFound):
             catalogue.change_source(source.id + 1, SourceChange(keep="last 1"))
+
+    def test_bytes_that_came_again_lie_elsewhere_unless_they_moved_already_or_are_pruned(
+        self, catalogue: Catalogue
+    ) -> None:
+        add(catalogue, A)
+        history(catalogue, A, "one", "two", "three")
+        digests = [digest_of(body) for body in ("one", "two", "three")]
+        before = {digest: body.place for digest, body in catalogue.find_bodies(digests).items()}
+        new = {digest: RecordRef("again.warc.gz", place, 7) for place, digest in enumerate(digests)}
+        prune(catalogue, to_prune("three"))
+        moves = {digest: Replacement(before[digest], new[digest]) for digest in digests}
+        moves[digests[1]] = Replacement(new[digests[0]], new[digests[1]])
+        catalogue.shorten_files({before[digests[0]].file: 0})
+        for _ in range(2):
+            catalogue.replace_bodies(moves, worker="two")
+            after = {digest: body.place for digest, body in catalogue.find_bodies(digests).items()}
+            assert after == before | {digests[0]: new[digests[0]]}
+        files = {file.name: file for file in catalogue.known_files()}
+        assert (files["again.warc.gz"].owner, files["again.warc.gz"].known_end) == ("two", 9)
+        assert files[before[digests[0]].file].known_end == 0
+        assert next(one.body for one in catalogue.versions(A)) == new[digests[0]]
 
     def test_histories_have_the_versions_in_the_order_of_time(self, catalogue: Catalogue) -> None:
         source = add(catalogue, A, B, C)

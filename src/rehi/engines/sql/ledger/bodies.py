@@ -12,6 +12,7 @@ from rehi.engines.sql.outbox.port import put_owned_work
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, larger
 from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import blob, file, version
+from rehi.model.inventory import Replacement
 from rehi.model.resource import NewVersion
 from rehi.model.version import Digest, RecordRef, Version
 
@@ -40,6 +41,15 @@ _REVIVE = BulkUpdate(
     },
     where="blob.id = new.id",
 )
+_MOVE = BulkUpdate(
+    blob,
+    {
+        "digest": "text", "file_id": "bigint", "offset": "bigint", "length": "bigint",
+        "old_file": "bigint", "old_offset": "bigint",
+    },
+    {"file_id": "new.file_id", "offset": "new.offset", "length": "new.length"},
+    where='blob.digest = new.digest AND blob.file_id = new.old_file AND blob."offset" = new.old_offset AND dropped_at IS NULL',
+)  # fmt: skip
 _LOCKED = SelectMany(
     "SELECT id, digest, dropped_at FROM blob", "digest", "text", order="id", lock="FOR NO KEY UPDATE OF blob"
 )
@@ -86,6 +96,17 @@ def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files:
     refs = [(row.id, bodies[row.digest]) for row in pruned]
     _REVIVE.run(connection, [(row, files[ref.file].id, ref.offset, ref.length) for row, ref in refs])
     return {row.id for row in pruned}
+
+
+def move_blobs(connection: Connection, places: Mapping[Digest, Replacement], *, owner: str) -> None:
+    """Let blobs lie elsewhere, if they lie still where they lay."""
+    refs = [ref for place in places.values() for ref in (RecordRef(place.lay.file, 0, 0), place.lies)]
+    files = keep_files(connection, refs, owner=owner)
+    rows = [
+        (digest, *place_of(place.lies, files), files[place.lay.file].id, place.lay.offset)
+        for digest, place in sorted(places.items())
+    ]
+    _MOVE.run(connection, rows)
 
 
 def keep_versions(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, func, select, tuple_, union, update
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.resources import find_ids
-from rehi.engines.sql.ledger.bodies import VERSIONS, to_version
+from rehi.engines.sql.ledger.bodies import VERSIONS, move_blobs, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
 from rehi.engines.sql.statements.driver import SelectMany, select_in_chunks
@@ -19,7 +19,7 @@ from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
 from rehi.errors import NotFound
 from rehi.model.capture import Capture, CaptureFilter
-from rehi.model.inventory import KnownBody, KnownFile
+from rehi.model.inventory import KnownBody, KnownFile, Replacement
 from rehi.model.problem import Problem, ProblemKey
 from rehi.model.retention import Pruning
 from rehi.model.version import Digest, RecordRef, Version
@@ -81,6 +81,11 @@ class SqlLedger:
         """Note that files end sooner than they did, 0 for those that are gone; what lay behind is lost."""
         for name, end in sorted(ends.items()):
             connection.execute(update(files).where(files.c.key == key_of(name)).values(known_end=end))
+
+    @transaction
+    def replace_bodies(self, connection: Connection, places: Mapping[Digest, Replacement], *, worker: str) -> None:
+        """Note that bytes lie elsewhere from now on, in files of this worker, but for those that are pruned or moved already."""
+        move_blobs(connection, places, owner=worker)
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
