@@ -20,7 +20,7 @@ _HOLD = """
 import sys
 from rehi.engines.sql.dialects.turn import Turn
 print("here", flush=True)
-with Turn(sys.argv[1]).take(urgent=sys.argv[2] == "urgent"):
+with Turn(sys.argv[1])(urgent=sys.argv[2] == "urgent"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -54,7 +54,7 @@ def test_a_turn_begins_when_the_other_process_ends_however_it_ends(tmp_path: Pat
         killer = Timer(0.2, other.kill)
         began = time.monotonic()
         killer.start()
-        with turn.take(urgent=urgent):
+        with turn(urgent=urgent):
             waited = time.monotonic() - began
         killer.join()
     assert 0.2 <= waited < PATIENCE
@@ -64,9 +64,9 @@ def test_who_waits_for_too_long_goes_on_and_may_queue_again(tmp_path: Path) -> N
     turn = Turn(str(tmp_path / "c.db"), patience=0.1)
     with _another(tmp_path / "c.db", "patient") as other:
         assert _says(other, "held")
-        with turn.take(urgent=False):
+        with turn(urgent=False):
             pass
-    with turn.take(urgent=False), _another(tmp_path / "c.db", "urgent") as other:
+    with turn(urgent=False), _another(tmp_path / "c.db", "urgent") as other:
         assert not _says(other, "held", within=0.5)
     with _another(tmp_path / "c.db", "urgent") as other:
         assert _says(other, "held")
@@ -77,11 +77,11 @@ def test_two_that_share_a_process_take_turns_too(tmp_path: Path) -> None:
     order: list[str] = []
 
     def wait() -> None:
-        with second.take(urgent=False):
+        with second(urgent=False):
             order.append("second")
 
     waiting = Thread(target=wait)
-    with first.take(urgent=False):
+    with first(urgent=False):
         waiting.start()
         waiting.join(0.2)
         order.append("first")
@@ -94,16 +94,16 @@ def test_who_gave_up_takes_nobodys_turn_away_later(tmp_path: Path) -> None:
     with _another(tmp_path / "c.db", "urgent") as other:
         assert _says(other, "held")
         for _ in range(3):
-            with hasty.take(urgent=True):
+            with hasty(urgent=True):
                 pass
     # Those who gave up have the lock one after the other now, and give it back.
     with (
-        Turn(str(tmp_path / "c.db"), patience=PATIENCE).take(urgent=True),
+        Turn(str(tmp_path / "c.db"), patience=PATIENCE)(urgent=True),
         _another(tmp_path / "c.db", "urgent") as other,
     ):
         assert not _says(other, "held", within=0.5)
 
 
 def test_without_a_folder_for_the_lock_everybody_goes_on(tmp_path: Path) -> None:
-    with Turn(str(tmp_path / "nowhere" / "c.db")).take(urgent=False):
+    with Turn(str(tmp_path / "nowhere" / "c.db"))(urgent=False):
         assert not (tmp_path / "nowhere").exists()

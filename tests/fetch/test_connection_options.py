@@ -14,7 +14,9 @@ import trustme
 
 from rehi.errors import AddressDenied, BadAnswer, ConnectFailed, FetchError, SettingsError, TlsFailed, Truncated
 from rehi.fetch import Fetcher
-from rehi.fetch.connection_options import DEFAULT_OPTIONS, WITHHELD, ConnectionOptionsByHost
+from rehi.fetch.connection_options import DEFAULT_OPTIONS, WITHHELD, ConnectionOptions, make_options
+from rehi.fetch.route import Router
+from rehi.fetch.target import parse_target
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings, HostSettings, load_settings
 from tests.fetch.conftest import OnceServer, RawServer, Visiting, now
@@ -30,8 +32,10 @@ def _host(match: str, **settings: Any) -> HostSettings:
     return HostSettings(match=match, **settings)
 
 
-def _options_by_host(*hosts: HostSettings) -> ConnectionOptionsByHost:
-    return ConnectionOptionsByHost(FetchSettings(hosts=list(hosts)))
+def _options_for(host: str, *hosts: HostSettings) -> ConnectionOptions:
+    """Return how a host is reached, given what the settings say of some hosts."""
+    settings = FetchSettings(hosts=list(hosts), allow_private=["0.0.0.0/0", "::/0"])
+    return Router(settings).route_to(parse_target(f"http://{host}/")).options
 
 
 @pytest.fixture
@@ -50,23 +54,22 @@ def proxies(server: RawServer) -> Iterator[Proxies]:
 
 
 def test_the_first_host_that_matches_holds() -> None:
-    options = _options_by_host(
+    hosts = (
         _host("api.example.ee", headers={"X-Key": "1"}),
         _host("*.example.ee", headers={"X-Key": "2"}),
         _host("Õun.ee.", headers={"X-Key": "3"}),
         _host("192.0.2.7", headers={"X-Key": "4"}),
         _host("[2001:DB8::1]", headers={"X-Key": "5"}),
     )
-    headers = {
-        host: options.options_for(host).headers for host in ("api.example.ee", "api.example.ee.", "a.b.example.ee")
-    }
+    names = ("api.example.ee", "api.example.ee.", "a.b.example.ee")
+    headers = {name: _options_for(name, *hosts).headers for name in names}
     assert headers["api.example.ee"] == headers["api.example.ee."] == (("X-Key", "1"),)
     assert headers["a.b.example.ee"] == (("X-Key", "2"),)
-    assert options.options_for("xn--un-bka.ee").headers == (("X-Key", "3"),)
-    assert options.options_for("192.0.2.7").headers == (("X-Key", "4"),)
-    assert options.options_for("[2001:db8::1]").headers == (("X-Key", "5"),)
-    assert options.options_for("example.ee") is options.options_for("other.test") is DEFAULT_OPTIONS
-    assert _options_by_host(_host("*", verify_tls=False)).options_for("any.test").trusting
+    assert _options_for("xn--un-bka.ee", *hosts).headers == (("X-Key", "3"),)
+    assert _options_for("192.0.2.7", *hosts).headers == (("X-Key", "4"),)
+    assert _options_for("[2001:db8::1]", *hosts).headers == (("X-Key", "5"),)
+    assert _options_for("example.ee", *hosts) is _options_for("other.test", *hosts) is DEFAULT_OPTIONS
+    assert _options_for("any.test", _host("*", verify_tls=False)).trusting
     assert not DEFAULT_OPTIONS.trusting
 
 
@@ -94,7 +97,7 @@ def test_a_pattern_that_is_no_host_is_a_wrong_setting(match: str) -> None:
 )
 def test_a_proxy_that_is_none_is_a_wrong_setting_and_its_password_is_not_told(proxy: str) -> None:
     with pytest.raises(SettingsError, match=r"fetch\.hosts: the proxy for 'a\.test'") as caught:
-        _options_by_host(_host("a.test", proxy=proxy))
+        make_options(_host("a.test", proxy=proxy))
     assert "sala" not in str(caught.value)
 
 
@@ -118,9 +121,7 @@ def test_a_header_that_can_not_be_sent_is_a_wrong_setting_and_its_value_is_not_t
 
 
 def test_neither_keys_nor_passwords_are_in_what_the_options_look_like() -> None:
-    options = _options_by_host(_host("*", headers={"X-Key": KEY}, proxy="http://mari:salajane@proxy:3128")).options_for(
-        "a.test"
-    )
+    options = make_options(_host("*", headers={"X-Key": KEY}, proxy="http://mari:salajane@proxy:3128"))
     assert KEY not in repr(options)
     assert "salajane" not in repr(options)
     assert "mari" not in repr(options)

@@ -31,7 +31,7 @@ from rehi.errors import (
     Truncated,
 )
 from rehi.fetch import Fetcher
-from rehi.fetch.coding import accepted_codings
+from rehi.fetch.coding import find_decoders
 from rehi.fetch.handle import certificates
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
@@ -97,7 +97,7 @@ def test_a_body_longer_than_its_length_ends_at_its_length(server: RawServer, vis
 
 
 def test_a_cut_off_brotli_body_is_truncated(server: RawServer, visit: Visiting) -> None:
-    if "br" not in accepted_codings():
+    if "br" not in find_decoders():
         pytest.skip("this installation has no brotli whose output can be limited")
     packed = pytest.importorskip("brotli").compress(NOISE)
     server.replies["/"] = OK + b"Content-Encoding: br\r\n\r\n" + packed[:-3]
@@ -236,7 +236,7 @@ def test_a_gzip_bomb_meets_the_cap_first(
 def other_bomb(request: pytest.FixtureRequest) -> tuple[str, bytes]:
     """A coding, and 200 MB of zeros in it, packed once more with gzip."""
     coding, module, quickly = request.param
-    if coding not in accepted_codings():
+    if coding not in find_decoders():
         pytest.skip(f"this installation can't read {coding}")
     return coding, gzip.compress(pytest.importorskip(module).compress(bytes(200_000_000), **quickly))
 

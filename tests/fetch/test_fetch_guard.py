@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rehi.errors import AddressDenied, RedirectLoop, SettingsError, TimedOut
 from rehi.fetch import Fetcher, redirect_target
 from rehi.fetch.guard import Guard
-from rehi.fetch.route import ResolveRules, parse_rule
+from rehi.fetch.route import Router, parse_rule
 from rehi.fetch.target import parse_target
 from rehi.model.visit import Visit
 from rehi.settings import FetchSettings
@@ -192,23 +192,18 @@ def test_a_proxy_variable_changes_nothing(server: RawServer, visit: Visiting, mo
 
 
 def test_the_first_rule_that_matches_wins() -> None:
-    rules = ResolveRules(["www.x.test:81=127.0.0.3:83", "www.x.test=127.0.0.5:80", "*.x.test=other.example:8600"])
-    matched = [
-        rules.rule_for(*host_and_port)
-        for host_and_port in (("www.x.test", 81), ("www.x.test", 80), ("a.b.x.test", 443))
-    ]
-    assert [rule and rule.connect_to for rule in matched] == [
-        "::127.0.0.3:83",
-        "::127.0.0.5:80",
-        "::other.example:8600",
-    ]
-    assert rules.rule_for("x.test", 80) is None
-    assert rules.rule_for("yx.test", 80) is None
-    assert rules.rule_for("www.x.test.", 80) == matched[1]
+    rules = ["www.x.test:81=127.0.0.3:83", "www.x.test=127.0.0.5:80", "*.x.test=other.example:8600"]
+    router = Router(FetchSettings(resolve=rules, ports=[80, 81, 443]))
+    named = [parse_rule(rule) for rule in rules]
+    urls = ("http://www.x.test:81/", "http://www.x.test/", "https://a.b.x.test/")
+    assert [router.route_to(parse_target(url)).rule for url in urls] == named
+    assert router.route_to(parse_target("http://x.test/")).rule is None
+    assert router.route_to(parse_target("http://yx.test/")).rule is None
+    assert router.route_to(parse_target("http://www.x.test./")).rule == named[1]
 
 
 def test_rules_for_everything_and_for_ipv6_are_understood() -> None:
-    assert parse_rule("*=[::1]:80").connect_to == "::[::1]:80"
+    assert parse_rule("*=[::1]:80").host == "[::1]"
     assert parse_rule("[::1]:443=A.test:1").matches("[::1]", 443)
 
 
@@ -218,12 +213,12 @@ def test_rules_for_everything_and_for_ipv6_are_understood() -> None:
 )
 def test_a_rule_that_is_none_is_a_wrong_setting(rule: str) -> None:
     with pytest.raises(SettingsError, match=r"fetch\.resolve"):
-        FetchSettings(resolve=[rule]) and ResolveRules([rule])
+        Router(FetchSettings(resolve=[rule]))
 
 
 def test_a_rule_with_an_impossible_port_is_a_wrong_setting() -> None:
     with pytest.raises(SettingsError, match="65535"):
-        ResolveRules(["x.test=127.0.0.1:70000"])
+        Router(FetchSettings(resolve=["x.test=127.0.0.1:70000"]))
 
 
 def test_a_redirect_is_an_answer_and_not_followed(server: RawServer, visit: Visiting) -> None:

@@ -13,8 +13,8 @@ from rehi.graph.identifiers import (
     entity_iri,
     resource_graph,
     version_iri,
-    vocabulary_graph,
 )
+from rehi.graph.ontology import describe_vocabulary
 from rehi.languages.kinds import NameKind
 from rehi.model.entity import EntityKey
 
@@ -27,7 +27,7 @@ def test_the_kind_stands_in_the_path() -> None:
     assert entities_graph(BASE).value == f"{BASE}/graph/entities"
     assert resource_graph(BASE, 8127).value == f"{BASE}/graph/resource/8127"
     assert version_iri(BASE, 8127, 3).value == f"{BASE}/version/8127/3"
-    assert vocabulary_graph(BASE).value == f"{BASE}/graph/vocabulary"
+    assert describe_vocabulary(BASE).graph.value == f"{BASE}/graph/vocabulary"
 
 
 @pytest.mark.parametrize(

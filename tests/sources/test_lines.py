@@ -98,12 +98,12 @@ def test_progress_is_counted_in_bytes_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "a.log.gz"
     file.write_bytes(gzip.compress(os.urandom(3_000_000).hex().encode().replace(b"0", b"\n")))
     with open_lines(file) as lines:
-        assert (lines.bytes_read, lines.size) == (0, file.stat().st_size)
+        assert (lines.content.bytes_read, lines.content.size) == (0, file.stat().st_size)
         one_by_one = iter(lines)
         next(one_by_one)
-        assert 0 < lines.bytes_read < lines.size
+        assert 0 < lines.content.bytes_read < lines.content.size
         assert sum(1 for _ in one_by_one)
-        assert lines.bytes_read == lines.size
+        assert lines.content.bytes_read == lines.content.size
 
 
 @packings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rehi.pipeline import Discovery, Harvest
     from rehi.pipeline.clock import SharedClock
     from rehi.pipeline.reading import Texts
-    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, Shelf, ShelfEngine
+    from rehi.ports import Catalogue, Executor, Graph, QueryAnswer, ShelfEngine
 
 
 # What reading needs for nearly every document: loaded once, before worker processes are forked.
@@ -73,13 +73,14 @@ class House:
 
         While its database is away, each use tries again; several threads may.
         """
-        return self._catalogue or self._hold(open_catalogue(self.settings))
+        return self._catalogue or self._open_catalogue()
 
     def begin_catalogue(self) -> Catalogue:
         """Open the catalogue though it may be empty beside what it should know: for those who fill it."""
-        return self._catalogue or self._hold(open_catalogue(self.settings, anew=True))
+        return self._catalogue or self._open_catalogue(anew=True)
 
-    def _hold(self, catalogue: Catalogue) -> Catalogue:
+    def _open_catalogue(self, *, anew: bool = False) -> Catalogue:
+        catalogue = open_catalogue(self.settings, anew=anew)
         with self._opening:
             if self._catalogue is None:
                 self._catalogue = catalogue
@@ -91,25 +92,22 @@ class House:
     @cached_property
     def archive(self) -> Archive:
         """The archive, for reading; of what another worker has it says whose it is."""
-        from rehi.archive import Archive
+        from rehi.archive import Archive, OwnedShelf
 
-        return Archive(self._owned(self.open_files()), file_bytes=1, worker="reader", software="", clock=utc_now)
+        shelf = OwnedShelf(self.open_files(), worker=self.worker, owners=self._owners)
+        return Archive(shelf, file_bytes=1, worker="reader", software="", clock=utc_now)
 
     @cached_property
     def derived(self) -> DerivedFiles:
         """The derived files, for reading."""
-        from rehi.archive import DerivedFiles
+        from rehi.archive import DerivedFiles, OwnedShelf
 
-        return DerivedFiles(self._owned(self.open_derived()), worker=self.worker, clock=utc_now)
+        shelf = OwnedShelf(self.open_derived(), worker=self.worker, owners=self._owners)
+        return DerivedFiles(shelf, worker=self.worker, clock=utc_now)
 
-    def _owned(self, shelf: Shelf) -> Shelf:
-        """Return a shelf on which files of other workers bear their names."""
-        from rehi.archive import OwnedShelf
-
-        def owners() -> dict[str, str]:
-            return {known.name: known.owner for known in self.catalogue.known_files()}
-
-        return OwnedShelf(shelf, worker=self.worker, owners=owners)
+    def _owners(self) -> Mapping[str, str]:
+        """Return the workers by the files that lie in their folders."""
+        return {known.name: known.owner for known in self.catalogue.known_files()}
 
     def open_files(self) -> ShelfEngine:
         """Return the shelf of the archive's files."""
@@ -242,10 +240,10 @@ class House:
                 if shelf.shared:  # what is sealed is brought to where others can read it
                     shelf.start_uploads(self._note_upload)
             info = _crawl_info(settings)
-            graph, owner = self._open_graph_for_writing(clock)
-            stack.callback(graph.close)
             executor = self._open_executor(settings.work.workers or os.cpu_count() or 1, preload=READERS)
             stack.callback(executor.close)
+            graph, owner = self._open_graph_for_writing(clock)
+            stack.callback(graph.close)
             rooms = Rooms(
                 settings=settings,
                 worker=self.worker,

@@ -26,11 +26,14 @@ ARCHIVE, SOURCES, GRAPH = "files of the archive", "uploaded sources", "a graph"
 def open_catalogue(settings: Settings, *, anew: bool = False) -> Catalogue:
     """Open the catalogue that the settings name; CatalogueLost if it is gone or knows nothing beside remains, unless it is begun ``anew``."""
     remains = [] if anew else find_remains(settings.data)
-    _refuse_gone(settings, remains)
+    file = embedded_catalogue(settings)
+    if file is not None and remains and (why := file.why_gone()):  # to open it would begin an empty one
+        raise CatalogueLost(describe_loss(f"the catalogue {file.path} is lost: {why}", remains))
     uri = settings.catalogue_uri
     catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
     try:
-        _refuse_empty(catalogue, remains)
+        if ARCHIVE in remains and knows_nothing(catalogue):  # what else remains may lie there before it is known
+            raise CatalogueLost(describe_loss("the catalogue is lost: it knows nothing", remains))
     except RehiError:
         catalogue.close()
         raise
@@ -49,19 +52,6 @@ def _holds(folder: Path, endings: tuple[str, ...]) -> bool:
     with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
         return any(entry.name.endswith(endings) and not entry.name.startswith(".") for entry in entries)
     return False
-
-
-def _refuse_gone(settings: Settings, remains: Sequence[str]) -> None:
-    """Raise CatalogueLost if the embedded catalogue's file is not there, or holds nothing, beside remains; it is not opened."""
-    file = embedded_catalogue(settings)
-    if file is not None and remains and (why := file.why_gone()):
-        raise CatalogueLost(describe_loss(f"the catalogue {file.path} is lost: {why}", remains))
-
-
-def _refuse_empty(catalogue: Catalogue, remains: Sequence[str]) -> None:
-    """Raise CatalogueLost if the catalogue knows nothing beside an archive; what else there is may lie there before it is known."""
-    if ARCHIVE in remains and knows_nothing(catalogue):
-        raise CatalogueLost(describe_loss("the catalogue is lost: it knows nothing", remains))
 
 
 def knows_nothing(catalogue: Catalogue) -> bool:

@@ -42,7 +42,14 @@ class Exchange:
         date = warc_date(visit.started_at)
         self._request_id = record_id(worker, "request", date, visit.url)
         self._answer_id = record_id(worker, answered_by, date, visit.url)
-        self._event = _event_lines(visit, visit.answer, date, hidden=answered_by == DELTA)
+        fields = [("WARC-Date", date), ("WARC-Target-URI", visit.url)]
+        if answered_by == DELTA:  # hidden from replay tools, which would show the bytes of the delta for the page
+            fields[1:] = [("WARC-Target-URI", "urn:rehi:delta"), ("WARC-Refers-To-Target-URI", visit.url)]
+        if visit.answer.address:
+            fields.append(("WARC-IP-Address", visit.answer.address))
+        if protocol := _PROTOCOLS.get(visit.answer.http_version):
+            fields.append(("WARC-Protocol", protocol))
+        self._event = field_lines(fields)
         self._answer_lines = f"WARC-Type: {answered_by}\r\nWARC-Record-ID: {self._answer_id}\r\n{self._event}"
 
     def request(self) -> bytes:
@@ -126,18 +133,6 @@ class Exchange:
         """Return the content of a delta: the request's head, the answer's head, and the body, which is checked."""
         answer = self._answer
         return request_head(self._visit.url, answer) + answer_head(answer, size=answer.size) + _whole_body(answer)
-
-
-def _event_lines(visit: Visit, answer: Answer, date: str, *, hidden: bool) -> str:
-    target = [("WARC-Target-URI", visit.url)]
-    if hidden:  # from replay tools, which would show the bytes of the delta for the page
-        target = [("WARC-Target-URI", "urn:rehi:delta"), ("WARC-Refers-To-Target-URI", visit.url)]
-    fields = [("WARC-Date", date), *target]
-    if answer.address:
-        fields.append(("WARC-IP-Address", answer.address))
-    if protocol := _PROTOCOLS.get(answer.http_version):
-        fields.append(("WARC-Protocol", protocol))
-    return field_lines(fields)
 
 
 def _whole_body(answer: Answer) -> bytes:

@@ -31,7 +31,7 @@ class LineReader(Protocol):
 class HttpHead:
     """The head of an answer, read back from a record."""
 
-    version: str
+    http_version: str
     status: int
     reason: str
     headers: Headers
@@ -54,18 +54,20 @@ def request_head(url: str, answer: Answer) -> bytes:
     return _encode(f"GET {target} HTTP/{_SPELLINGS.get(answer.http_version, '1.1')}", headers)
 
 
-def answer_head(answer: Answer, *, size: int | None) -> bytes:
+def answer_head(answer: Answer | HttpHead, *, size: int | None) -> bytes:
     """Return the head of an answer so that it describes the decoded body; ``size`` is None if there is no body."""
+    kept: list[tuple[str, str]] = []
+    has_length = False
+    for name, value in answer.headers:
+        lowered = name.strip().lower()
+        right = lowered == "content-length" and not has_length and value.strip() == str(size)
+        has_length = has_length or right
+        stale = lowered in _CODINGS or (lowered == "content-length" and not right)
+        kept.append((f"{ORIGINAL}{name}" if stale else name, value))
+    if size is not None and not has_length:
+        kept.append(("Content-Length", str(size)))
     reason = f" {answer.reason}" if answer.reason else ""
-    spelling = _SPELLINGS.get(answer.http_version, "1.1")
-    return _encode(f"HTTP/{spelling} {answer.status:03}{reason}", _describing(answer.headers, size))
-
-
-def write_head(head: HttpHead, *, size: int | None) -> bytes:
-    """Return a head that was read from a record so that it describes a decoded body, as ``answer_head`` does."""
-    reason = f" {head.reason}" if head.reason else ""
-    spelling = _SPELLINGS.get(head.version, "1.1")
-    return _encode(f"HTTP/{spelling} {head.status:03}{reason}", _describing(head.headers, size))
+    return _encode(f"HTTP/{_SPELLINGS.get(answer.http_version, '1.1')} {answer.status:03}{reason}", kept)
 
 
 def read_http_head(stream: LineReader, length: int) -> tuple[HttpHead, int]:
@@ -85,20 +87,6 @@ def read_head_lines(stream: LineReader, limit: int) -> bytes:
         if not line.strip(b"\r\n"):
             break
     return bytes(raw)
-
-
-def _describing(headers: Headers, size: int | None) -> list[tuple[str, str]]:
-    kept: list[tuple[str, str]] = []
-    has_length = False
-    for name, value in headers:
-        lowered = name.strip().lower()
-        right = lowered == "content-length" and not has_length and value.strip() == str(size)
-        has_length = has_length or right
-        stale = lowered in _CODINGS or (lowered == "content-length" and not right)
-        kept.append((f"{ORIGINAL}{name}" if stale else name, value))
-    if size is not None and not has_length:
-        kept.append(("Content-Length", str(size)))
-    return kept
 
 
 def _encode(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
@@ -130,7 +118,7 @@ def _parse(raw: bytes) -> HttpHead:
     if status is None:
         raise RecordDamaged("a record's block does not begin with an HTTP status")
     return HttpHead(
-        version=status[1].decode(),
+        http_version=status[1].decode(),
         status=int(status[2]),
         reason=(status[3] or b"").decode("latin-1"),
         headers=parse_headers(line.decode("latin-1").rstrip("\r") for line in lines),

@@ -101,7 +101,7 @@ def _show_headers(house: House, version: Version, as_json: bool) -> None:
     if as_json:
         show_json({"version": version, "status": head.status if head else 0, "headers": head.headers if head else ()})
     elif head is not None:
-        click.echo(f"HTTP/{head.version} {head.status} {printable(head.reason)}")
+        click.echo(f"HTTP/{head.http_version} {head.status} {printable(head.reason)}")
         for name, value in head.headers:
             click.echo(f"{printable(name)}: {printable(value)}")
 

@@ -77,7 +77,13 @@ class FolderShelf:
         if not FILE_NAME.fullmatch(ref.file):
             raise RecordMissing(f"{ref.file!r} is not a file's name")
         try:
-            self._write_out(ref)
+            if (
+                ref.file in self._writers
+            ):  # it may still be held in memory; a shelf that is only read from has no writers
+                with self._lock:
+                    writer = self._writers.get(ref.file)
+                    if writer is not None and ref.end > writer.written:
+                        writer.write_out()
             handle = os.open(self._folder / ref.file, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise RecordMissing(f"{ref.file} can't be opened: {error.strerror}") from error
@@ -165,14 +171,6 @@ class FolderShelf:
                 while self._writers:
                     self._writers.popitem()[1].close()
                 self._dirty.clear()
-
-    def _write_out(self, ref: RecordRef) -> None:
-        """Write a record out that is still held in memory, so that it can be read from its file."""
-        if ref.file in self._writers:  # a shelf that is only read from has none
-            with self._lock:
-                writer = self._writers.get(ref.file)
-                if writer is not None and ref.end > writer.written:
-                    writer.write_out()
 
     def _writer(self, file: str) -> _AppendFile:
         writer = self._writers.get(file)

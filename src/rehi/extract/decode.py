@@ -37,6 +37,7 @@ _ALPHABETS = {
 _ANYWHERE = "šž"  # in names in any language
 _SAMPLE = 200_000  # bytes that are looked at to choose
 _FEW_BAD = 50  # one bad byte to this many good sequences: still UTF-8, damaged by a careless template
+_CODEC = re.compile(r"^(?:iso8859-|cp(?=125\d$))")  # as Python calls what the web calls otherwise
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _TAGS = re.compile(rb"<[^>]{0,1000}>")
 _C1 = re.compile("[\x80-\x9f]")
@@ -65,7 +66,8 @@ class Decoded:
 def decode(raw: bytes, *, declared: str = "") -> Decoded:
     """Read bytes as text: a byte order mark, UTF-8, the declared charset if it fits, else the best guess."""
     decoded = _decode(raw, declared)
-    return Decoded(repair(decoded.text), _web_name(decoded.charset))
+    charset = _CODEC.sub(lambda match: "windows-" if match[0] == "cp" else "iso-8859-", decoded.charset)
+    return Decoded(repair(decoded.text), charset)
 
 
 def decode_markup(raw: bytes, *, declared: str = "") -> Decoded:
@@ -107,11 +109,6 @@ def _decode(raw: bytes, declared: str) -> Decoded:
         return Decoded(text, "utf-8")
     charset = _choose(raw, label)
     return Decoded(raw.decode(charset, "replace"), charset)
-
-
-@cache
-def _web_name(codec: str) -> str:
-    return re.sub(r"^cp(?=125\d$)", "windows-", re.sub(r"^iso8859-", "iso-8859-", codec))
 
 
 def _as_utf8(raw: bytes) -> str | None:

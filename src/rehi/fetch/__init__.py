@@ -1,7 +1,7 @@
 """Fetch: visits URLs safely and many at once, and reads robots.txt, redirects and soft 404s."""
 
 from rehi.fetch.client import Fetcher
-from rehi.fetch.connection_options import ConnectionOptions, ConnectionOptionsByHost
+from rehi.fetch.connection_options import ConnectionOptions
 from rehi.fetch.guard import parse_networks
 from rehi.fetch.retry_after import retry_after
 from rehi.fetch.robots import MAX_BYTES as ROBOTS_BYTES
@@ -26,7 +26,6 @@ __all__ = [
     "PRODUCT",
     "ROBOTS_BYTES",
     "ConnectionOptions",
-    "ConnectionOptionsByHost",
     "Fetcher",
     "RobotRules",
     "expects_file",

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import pycurl
 
 from rehi.errors import DiskFull, FetchError, RedirectLoop, SettingsError, TimedOut
-from rehi.fetch.coding import accepted_codings
+from rehi.fetch.coding import find_decoders
 from rehi.fetch.dns import Addresses, DnsResolver
 from rehi.fetch.poller import CurlPoller
 from rehi.fetch.route import Route, Router
@@ -59,7 +59,7 @@ class Fetcher(Generic[K]):
         self._common: Headers = (
             ("User-Agent", _checked_agent(settings.user_agent)),
             ("Accept", "*/*"),
-            ("Accept-Encoding", accepted_codings()),
+            ("Accept-Encoding", ", ".join(find_decoders())),
         )
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
@@ -119,7 +119,11 @@ class Fetcher(Generic[K]):
             self._poller.poll(wait)
             if self._resolver.waiting:
                 self._connect_looked_up()
-            self._collect()
+            queued = 1
+            while queued:
+                queued, done, failed = self._multi.info_read()
+                for curl, code, message in (*((curl, pycurl.E_OK, "") for curl in done), *failed):
+                    self._finish(curl, code, message)
             if self._disk_full is not None:
                 error, self._disk_full = self._disk_full, None
                 raise error
@@ -232,30 +236,24 @@ class Fetcher(Generic[K]):
         self._known_to_curl[key] = addresses
         return admitted
 
-    def _collect(self) -> None:
-        queued = 1
-        while queued:
-            queued, done, failed = self._multi.info_read()
-            for curl in done:
-                self._finish(curl, pycurl.E_OK, "")
-            for curl, code, message in failed:
-                self._finish(curl, code, message)
-
     def _finish(self, curl: Any, code: int, message: str) -> None:
         transfer, job = self._busy.pop(curl)
         job.seconds += curl.getinfo(pycurl.TOTAL_TIME)
         try:
             answer = transfer.conclude(code, message)
         except FetchError as error:
-            self._release(transfer)
             self._end(job, error=error)
             return
         except DiskFull as error:
-            self._release(transfer)
             self._disk_full = error
             self.in_flight -= 1
             return
-        self._release(transfer)
+        finally:
+            self._multi.remove_handle(curl)
+            if len(self._free) < self._settings.connections:
+                self._free.append(transfer)
+            else:
+                transfer.close()
         assert job.target is not None
         redirect = redirect_target(job.target.url, answer) if job.follow else ""
         if redirect:
@@ -270,13 +268,6 @@ class Fetcher(Generic[K]):
             self._end(job, error=RedirectLoop(f"{job.url} redirects more than {MAX_FOLLOWED} times"))
         else:
             self._start(job, url)
-
-    def _release(self, transfer: Transfer) -> None:
-        self._multi.remove_handle(transfer.curl)
-        if len(self._free) < self._settings.connections:
-            self._free.append(transfer)
-        else:
-            transfer.close()
 
     def _end(self, job: FetchJob[K], *, answer: Answer | None = None, error: FetchError | None = None) -> None:
         if error is not None:

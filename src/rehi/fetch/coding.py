@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -33,15 +34,15 @@ class Decoder(Protocol):
         """Return what was held back; raise Truncated if the stream is not complete."""
 
 
+@dataclass(slots=True)
 class _Inflate:
     """Decodes gzip with any number of members, and deflate with or without its zlib wrapping."""
 
-    def __init__(self, *, gzip: bool) -> None:
-        self._gzip = gzip
-        self._head = b""  # the first two bytes of a stream tell what it is
-        self._stream: Any = None
-        self._over = False  # the rest of the bytes is padding
-        self._members = 0
+    gzip: bool
+    _head: bytes = b""  # the first two bytes of a stream tell what it is
+    _stream: Any = None
+    _over: bool = False  # the rest of the bytes is padding
+    _members: int = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while data and not self._over:
@@ -70,7 +71,7 @@ class _Inflate:
             raise _cut_off()
 
     def _open(self, data: bytes) -> Any:
-        if self._gzip:
+        if self.gzip:
             if self._members and data[:2] != GZIP_MAGIC:
                 self._over = True
                 return None
@@ -82,7 +83,7 @@ class _Inflate:
         try:
             piece: bytes = self._stream.decompress(data, PIECE)
         except zlib.error as error:
-            raise _broken("gzip" if self._gzip else "deflate") from error
+            raise _broken("gzip" if self.gzip else "deflate") from error
         return piece
 
     def _rest(self) -> bytes:
@@ -92,7 +93,7 @@ class _Inflate:
         unused: bytes = self._stream.unused_data
         self._stream = None
         self._members += 1
-        self._over = not self._gzip
+        self._over = not self.gzip
         return unused
 
 
@@ -161,7 +162,7 @@ def _broken(coding: str) -> FetchError:
 
 
 @cache
-def _makers() -> dict[str, Callable[[], Decoder]]:
+def find_decoders() -> dict[str, Callable[[], Decoder]]:
     """Return a maker of decoders for each coding that this installation can decode, the most common first."""
     makers: dict[str, Callable[[], Decoder]] = {
         "gzip": lambda: _Inflate(gzip=True),
@@ -176,18 +177,13 @@ def _makers() -> dict[str, Callable[[], Decoder]]:
     return makers
 
 
-def accepted_codings() -> str:
-    """Return the value of the Accept-Encoding header."""
-    return ", ".join(_makers())
-
-
 def decoders_for(content_encoding: str) -> tuple[Decoder, ...]:
     """Return the decoders for a Content-Encoding, in the order in which the bytes pass them.
 
     Words that name no coding ("utf-8", "none") are passed over, as browsers do.
     """
     names = [name.strip().lower().removeprefix("x-") for name in content_encoding.split(",")]
-    makers = _makers()
+    makers = find_decoders()
     for name in names:
         if name in _UNREADABLE and name not in makers:
             raise BadEncoding(f"the body is compressed as {name}, which was not asked for and can't be read")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rehi.errors import SettingsError
 from rehi.fetch.proxy import Proxy, parse_proxy
 from rehi.model.visit import Headers
-from rehi.settings import FetchSettings, HostSettings
+from rehi.settings import HostSettings
 
 WITHHELD = "(withheld)"  # what is archived in place of a secret
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -47,20 +47,8 @@ class ConnectionOptions:
 DEFAULT_OPTIONS = ConnectionOptions()
 
 
-class ConnectionOptionsByHost:
-    """The connection options of all hosts; of the settings' hosts, the first that matches a name holds."""
-
-    def __init__(self, settings: FetchSettings) -> None:
-        self._settings = settings
-        self._options = {host.match: _options(host) for host in reversed(settings.hosts)}
-
-    def options_for(self, host: str) -> ConnectionOptions:
-        """Return the options for a host, given its name in lower case and punycode."""
-        special = self._settings.for_host(host)
-        return self._options[special.match] if special else DEFAULT_OPTIONS
-
-
-def _options(host: HostSettings) -> ConnectionOptions:
+def make_options(host: HostSettings) -> ConnectionOptions:
+    """Return the options that the settings name for a host; SettingsError if they can't be used."""
     headers = tuple(_header(name, value, match=host.match) for name, value in host.headers.items())
     return ConnectionOptions(
         proxy=parse_proxy(host.proxy, match=host.match) if host.proxy else None,

@@ -58,17 +58,13 @@ class Guard:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:
             return False
-        return self._is_open(parsed)
-
-    def _is_open(self, address: IPv4Address | IPv6Address) -> bool:
-        if any(address in network for network in self._allowed):
+        inner = _embedded(parsed) if isinstance(parsed, IPv6Address) else None
+        if any(one in network for one in (parsed, inner) if one is not None for network in self._allowed):
             return True
-        if isinstance(address, IPv4Address):
-            return not any(address in network for network in _CLOSED_V4)
-        inner = _embedded(address)
-        if inner is not None:
-            return self._is_open(inner)
-        return address in _OPEN_V6 and not any(address in network for network in _CLOSED_V6)
+        reached = inner or parsed
+        if isinstance(reached, IPv4Address):
+            return not any(reached in network for network in _CLOSED_V4)
+        return reached in _OPEN_V6 and not any(reached in network for network in _CLOSED_V6)
 
 
 def _embedded(address: IPv6Address) -> IPv4Address | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -21,19 +22,17 @@ _PER_LINE = 512
 IN_MEMORY = 1_000_000  # bytes; what is larger goes to a temporary file, which has no name and so is never left behind
 
 
+@dataclass(slots=True)
 class Head:
     """Collects the header lines that libcurl hands over; interim answers (1xx) and trailers are passed over."""
 
-    __slots__ = ("_lines", "_room", "complete", "headers", "http_version", "reason", "status")
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.reason = ""  # the status line's phrase
-        self.http_version = ""  # as in "1.1"
-        self.headers: Headers = ()
-        self.complete = False  # the headers of the final answer have ended
-        self._lines: list[bytes] = []
-        self._room = _ROOM
+    status: int = 0
+    reason: str = ""  # the status line's phrase
+    http_version: str = ""  # as in "1.1"
+    headers: Headers = ()
+    complete: bool = False  # the headers of the final answer have ended
+    _lines: list[bytes] = field(default_factory=list)
+    _room: int = _ROOM
 
     def add(self, line: bytes) -> bool:
         """Add a line; return whether it ended the headers of the final answer. BadAnswer if it can't be a header line."""

@@ -36,6 +36,7 @@ _STARS = re.compile(r"\*{2,}")
 _PLAIN = re.compile(r"[!#&-)+-;=?-\]_a-z|~]*")  # characters that neither reading changes
 _ODD = re.compile(r'%[0-9A-Fa-f]{2}|[\x00-\x20"<>^`{}\x7f]')
 _ODDER = re.compile(r'%[0-9A-Fa-f]{2}|[\x00-\x20"<>^`{}\x7f$*]|[^\x00-\x7f]+')
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 Wild = tuple[int, str, tuple[str, ...], bool]  # rank, longest part, parts between the stars, whether it ends the path
 
@@ -65,20 +66,21 @@ def find_group(text: str, product: str) -> tuple[Group, tuple[str, ...]]:
     return reader.named or reader.everybody, tuple(reader.sitemaps)
 
 
+@dataclass(slots=True)
 class _Reader:
     """The groups read so far, and those to which the next lines belong.
 
     Only rules end a list of user agents, other lines do not. A Crawl-delay is for the user agents right above it.
     """
 
-    def __init__(self, product: str) -> None:
-        self.everybody = Group()
-        self.named: Group | None = None
-        self.sitemaps: dict[str, None] = {}
-        self._product = product
-        self._rules_for: list[Group] = []
-        self._delay_for: list[Group] = []
-        self._after_rule = self._after_delay = False
+    _product: str
+    everybody: Group = field(default_factory=Group)
+    named: Group | None = None
+    sitemaps: dict[str, None] = field(default_factory=dict)
+    _rules_for: list[Group] = field(default_factory=list)
+    _delay_for: list[Group] = field(default_factory=list)
+    _after_rule: bool = False
+    _after_delay: bool = False
 
     def agent(self, value: str) -> None:
         if self._after_rule:
@@ -99,8 +101,12 @@ class _Reader:
 
     def rule(self, value: str, kind: str) -> None:
         self._after_rule = True
+        folder, slash, page = value.rpartition("/")
+        rules = [(value, kind == "allow")]
+        if kind == "allow" and slash and page.startswith("index.htm"):  # the folder's own URL is allowed too
+            rules.append((f"{folder}/$", True))
         for group in self._rules_for:
-            group.rules += _rules(value, kind == "allow")
+            group.rules += rules
             group.lines.append(f"{kind.capitalize()}: {value}")
 
     def delay(self, value: str) -> None:
@@ -134,14 +140,6 @@ def _is_named(value: str, product: str) -> bool:
     return any(match is not None and match[0] == product for match in (_TOKEN.match(lowered), _NAME.match(lowered)))
 
 
-def _rules(pattern: str, allow: bool) -> list[tuple[str, bool]]:
-    """Return the rules of a line: one that allows a folder's index page allows the folder's own URL too."""
-    folder, slash, page = pattern.rpartition("/")
-    if allow and slash and page.startswith("index.htm"):
-        return [(pattern, True), (f"{folder}/$", True)]
-    return [(pattern, allow)]
-
-
 def _longest_delay(known: float | None, value: str) -> float | None:
     match = _NUMBER.match(value)
     delay = float(match[0].replace(",", ".")) if match else math.inf
@@ -154,7 +152,7 @@ class Matcher:
     def __init__(self, rules: Iterable[tuple[str, bool]]) -> None:
         """``rules`` are patterns as they were written, each with whether it allows."""
         distinct = list(dict.fromkeys((_STARS.sub("*", pattern), allow) for pattern, allow in rules))
-        ascii_ = [(_escape_beyond_ascii(pattern), allow) for pattern, allow in distinct]
+        ascii_ = [(_BEYOND_ASCII.sub(lambda match: _encoded(match[0]), pattern), allow) for pattern, allow in distinct]
         self._as_written = _RuleSet(ascii_, _as_written)
         differ = any("%" in pattern or "$" in pattern[:-1] for pattern, _ in ascii_)
         self._as_meant = _RuleSet(distinct, _as_meant) if differ else self._as_written
@@ -243,10 +241,6 @@ def _normal(match: re.Match[str]) -> str:
         return _encoded(text)
     octet = int(text[1:], 16)
     return chr(octet) if octet in _UNRESERVED else text.upper()
-
-
-def _escape_beyond_ascii(text: str) -> str:
-    return text if text.isascii() else re.sub(r"[^\x00-\x7f]+", lambda match: _encoded(match[0]), text)
 
 
 def _encoded(text: str) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 from rehi.errors import AddressDenied, DnsFailed, SettingsError
-from rehi.fetch.connection_options import ConnectionOptions, ConnectionOptionsByHost
+from rehi.fetch.connection_options import DEFAULT_OPTIONS, ConnectionOptions, make_options
 from rehi.fetch.dns import is_localhost
 from rehi.fetch.guard import Guard
 from rehi.fetch.target import Target
@@ -34,16 +33,12 @@ class ResolveRule:
 
     def matches(self, host: str, port: int) -> bool:
         """Whether the rule is for this host name and port."""
+        host = host.removesuffix(".")
         if self.pattern_port is not None and port != self.pattern_port:
             return False
         if self.pattern.startswith("*"):
             return host.endswith(self.pattern[1:])
         return host == self.pattern
-
-    @property
-    def connect_to(self) -> str:
-        """The rule as libcurl's CONNECT_TO takes it, for any host and port."""
-        return f"::{self.host}:{self.port}"
 
 
 def parse_rule(text: str) -> ResolveRule:
@@ -65,18 +60,6 @@ def parse_rule(text: str) -> ResolveRule:
     )
 
 
-class ResolveRules:
-    """The resolve rules of the settings in their order; the first that matches holds."""
-
-    def __init__(self, rules: Iterable[str]) -> None:
-        self._rules = tuple(parse_rule(text) for text in rules)
-
-    def rule_for(self, host: str, port: int) -> ResolveRule | None:
-        """Return the rule for a host name and port; None if there is none."""
-        host = host.removesuffix(".")
-        return next((rule for rule in self._rules if rule.matches(host, port)), None)
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a target is reached."""
@@ -91,8 +74,9 @@ class Router:
 
     def __init__(self, settings: FetchSettings) -> None:
         self.guard = Guard(allow_private=settings.allow_private, ports=settings.ports)
-        self._resolve_rules = ResolveRules(settings.resolve)
-        self._options = ConnectionOptionsByHost(settings)
+        self._settings = settings
+        self._rules = tuple(parse_rule(text) for text in settings.resolve)  # the first that matches holds
+        self._options = {host.match: make_options(host) for host in reversed(settings.hosts)}
         self._routes: dict[tuple[str, int], Route] = {}
 
     def route_to(self, target: Target) -> Route:
@@ -117,8 +101,9 @@ class Router:
     def _find(self, target: Target) -> Route:
         if target.port not in self.guard.ports:
             raise AddressDenied(f"{target.host}: port {target.port} is not among fetch.ports")
-        options = self._options.options_for(target.host)
-        rule = self._resolve_rules.rule_for(target.host, target.port)
+        special = self._settings.for_host(target.host)
+        options = self._options[special.match] if special else DEFAULT_OPTIONS
+        rule = next((rule for rule in self._rules if rule.matches(target.host, target.port)), None)
         host = rule.host if rule is not None else target.host
         address = host.strip("[]") if _is_address(host) else ""
         by_proxy = options.proxy is not None and not options.proxy.takes_addresses

@@ -122,7 +122,7 @@ class Transfer:
             if rule is None:
                 self.curl.unsetopt(pycurl.CONNECT_TO)  # pycurl takes no notice of an empty list
             else:
-                self.curl.setopt(pycurl.CONNECT_TO, [rule.connect_to])
+                self.curl.setopt(pycurl.CONNECT_TO, [f"::{rule.host}:{rule.port}"])
             self._rule = rule
         if request.addresses:
             host, port = (rule.host, rule.port) if rule is not None else (request.target.host, request.target.port)
@@ -225,7 +225,9 @@ class Transfer:
             if lowered == "content-encoding":
                 coding.append(value)
             elif lowered == "content-length" and request.cut_at is None:
-                _check_length(value, request.max_bytes)
+                if value.isdecimal() and int(value[:20]) > request.max_bytes:
+                    most = f"no more than {request.max_bytes:,} are allowed"
+                    raise TooLarge(f"the body has {value[:20]} bytes, and {most}")
             elif lowered in CHECKSUM_HEADERS and head.status == 200:
                 checksums.append((name, value))
         self._body = IncomingBody(
@@ -246,11 +248,6 @@ class Transfer:
             self._error = error if isinstance(error, RehiError) else _disk_error(error)
             return 0
         return 0 if body.cut else None
-
-
-def _check_length(value: str, max_bytes: int) -> None:
-    if value.isdecimal() and int(value[:20]) > max_bytes:
-        raise TooLarge(f"the body has {value[:20]} bytes, and no more than {max_bytes:,} are allowed")
 
 
 def _disk_error(error: OSError) -> DiskFull:

@@ -54,11 +54,6 @@ def resource_graph(base: str, resource_id: int) -> NamedNode:
     return mint(base, "graph", "resource", str(resource_id))
 
 
-def vocabulary_graph(base: str) -> NamedNode:
-    """Return the IRI of the graph that explains the vocabulary."""
-    return mint(base, "graph", "vocabulary")
-
-
 def version_iri(base: str, resource_id: int, number: int) -> NamedNode:
     """Return the IRI of a version: ``{base}/version/8127/3``."""
     return mint(base, "version", str(resource_id), str(number))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pyoxigraph import Literal, NamedNode, Triple
 
 from rehi.graph import vocabulary as v
-from rehi.graph.identifiers import vocabulary_graph
+from rehi.graph.identifiers import mint
 from rehi.ports import ReplaceGraph
 
 _ONTOLOGIES = {
@@ -32,20 +30,17 @@ _LINKS = {
 
 def describe_vocabulary(base: str) -> ReplaceGraph:
     """Return the change that writes the graph of the vocabulary: the ontologies and their properties."""
-    triples = [
-        *(triple for row in _ONTOLOGIES.items() for triple in _describe(row, v.OWL + "Ontology", v.DC + "title")),
-        *(
-            triple
-            for row in _LITERALS.items()
-            for triple in _describe(row, v.OWL + "DatatypeProperty", v.RDFS + "label")
-        ),
-        *(triple for row in _LINKS.items() for triple in _describe(row, v.OWL + "ObjectProperty", v.RDFS + "label")),
-    ]
-    return ReplaceGraph(vocabulary_graph(base), tuple(triples))
-
-
-def _describe(row: tuple[str, tuple[str, str]], kind: str, title_property: str) -> Iterator[Triple]:
-    subject, (title, text) = NamedNode(row[0]), row[1]
-    yield Triple(subject, NamedNode(v.RDF + "type"), NamedNode(kind))
-    yield Triple(subject, NamedNode(title_property), Literal(title, language="en"))
-    yield Triple(subject, NamedNode(v.DC + "description"), Literal(text, language="en"))
+    triples: list[Triple] = []
+    for described, kind, called in (
+        (_ONTOLOGIES, v.OWL + "Ontology", v.DC + "title"),
+        (_LITERALS, v.OWL + "DatatypeProperty", v.RDFS + "label"),
+        (_LINKS, v.OWL + "ObjectProperty", v.RDFS + "label"),
+    ):
+        for iri, (title, text) in described.items():
+            subject = NamedNode(iri)
+            triples += (
+                Triple(subject, NamedNode(v.RDF + "type"), NamedNode(kind)),
+                Triple(subject, NamedNode(called), Literal(title, language="en")),
+                Triple(subject, NamedNode(v.DC + "description"), Literal(text, language="en")),
+            )
+    return ReplaceGraph(mint(base, "graph", "vocabulary"), tuple(triples))

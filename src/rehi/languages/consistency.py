@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence, Set
 
 from rehi.languages.kinds import NameKind
 from rehi.languages.sentences import Token
-from rehi.languages.spans import Span, without_overlaps
+from rehi.languages.spans import Span, without_overlaps, words_of
 
 MAX_WORDS = 6  # longer names are not looked for again
 MIN_LETTERS = 3
@@ -20,23 +20,18 @@ Forms = Callable[[str], frozenset[str]]  # the basic forms, lower-case, that a w
 _Prefix = tuple[str, ...]
 
 
-def _prefix(span: Span, tokens: Sequence[Token]) -> _Prefix:
-    return tuple(token.text for token in tokens[span.first : span.end - 1])
-
-
 def agree(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> list[Span]:
     """Return the spans, each with the kind that a clear majority of the spans of the same name has."""
     votes: dict[tuple[_Prefix, str], Counter[NameKind]] = defaultdict(Counter)
     for span in spans:
-        for form in forms(tokens[span.end - 1].text):
-            votes[_prefix(span, tokens), form][span.kind] += 1
+        *before, last = words_of(span, tokens)
+        for form in forms(last):
+            votes[tuple(before), form][span.kind] += 1
     agreed: list[Span] = []
     for span in spans:
-        prefix = _prefix(span, tokens)
+        *before, last = words_of(span, tokens)
         # Sorted, for the order of a set is another in each process, and equal tallies need not agree.
-        tally = max(
-            (votes[prefix, form] for form in sorted(forms(tokens[span.end - 1].text))), key=lambda each: each.total()
-        )
+        tally = max((votes[tuple(before), form] for form in sorted(forms(last))), key=lambda each: each.total())
         kind, count = tally.most_common(1)[0]
         agreed.append(span._replace(kind=kind) if count > 2 * tally[span.kind] else span)
     return agreed
@@ -48,10 +43,10 @@ def _known(spans: Sequence[Span], tokens: Sequence[Token], forms: Forms) -> dict
     for span in spans:
         if span.end - span.first > MAX_WORDS:
             continue
-        last = tokens[span.end - 1].text
+        *before, last = words_of(span, tokens)
         alone = span.end - span.first == 1 or (span.kind is NameKind.PERSON and last[1:].islower())
         for form in forms(last):
-            known[_prefix(span, tokens)].setdefault(form, span.kind)
+            known[tuple(before)].setdefault(form, span.kind)
             if alone and len(last) >= MIN_LETTERS:
                 known[()].setdefault(form, span.kind)
                 counts[form] += 1

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from rehi.builtin import load_all
-from rehi.link.name import best_of, oddity, slug
+from rehi.link.name import oddity, slug
 from rehi.model.document import Mention
 from rehi.model.entity import Candidate, EntityKey, Identity, LinkedIdentity
 
@@ -65,7 +65,7 @@ def _bearers(groups: Mapping[EntityKey, Sequence[Mention]], with_parts: Set[str]
 
 
 def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int, has_parts: bool) -> Identity:
-    names = [_tidy(mention.name) for mention in mentions]
+    names = Counter(_tidy(mention.name) for mention in mentions)
     forms = {form for form in (*names, *(_tidy(lemma) for m in mentions for lemma in m.lemmas)) if form}
     parts = Counter((_tidy(m.given), _tidy(m.family)) for m in mentions if has_parts and (m.given or m.family))
     given, family = min(
@@ -73,7 +73,8 @@ def _identity(key: EntityKey, mentions: Sequence[Mention], *, extra: int, has_pa
     )  # as the name is chosen
     return Identity(
         key=key,
-        name=best_of(names),
+        # As ``best_name`` chooses among documents, but the most frequent of equals.
+        name=min(names, key=lambda name: (*oddity(name), -names[name], name)),
         given=given,
         family=family,
         lemmas=tuple(sorted(forms | {form.lower() for form in forms})),

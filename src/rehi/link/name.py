@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 
@@ -24,12 +23,6 @@ def best_name(names: Iterable[Form]) -> Form:
         names,
         key=lambda name: (*oddity(name.text), name.text, not (name.given or name.family), name.given, name.family),
     )
-
-
-def best_of(names: Iterable[str]) -> str:
-    """Return the name to show, of names as often as they stand in a document: as ``best_name``, but the most frequent of equals."""
-    counts = Counter(names)
-    return min(counts, key=lambda name: (*oddity(name), -counts[name], name))
 
 
 def oddity(text: str) -> tuple[bool, int]:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints
 
+from rehi.builtin import load_place
 from rehi.errors import RehiError
 
 if TYPE_CHECKING:
@@ -62,14 +62,8 @@ class Operation:
 
     def load(self) -> Callable[..., Any]:
         """Import the function, now and not before."""
-        function: Callable[..., Any] = load(self.function)
+        function: Callable[..., Any] = load_place(self.function)
         return function
-
-
-def load(address: str) -> Any:
-    """Import what is named as ``module:name``."""
-    module, _, name = address.partition(":")
-    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

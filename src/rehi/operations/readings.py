@@ -6,13 +6,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import BoundedSemaphore
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from rehi.app import House
 from rehi.builtin import load_all
-from rehi.enrich import Facet
 from rehi.errors import Busy, SettingsError
 from rehi.model.codec import to_json
 from rehi.model.document import Reading, Term
@@ -86,19 +85,14 @@ def view_facets(reading: Reading) -> tuple[Sequence[FacetView], Mapping[str, str
     facets, views, failures = load_all("facet"), [], dict(reading.failures)
     for name, value in reading.facets.items():
         try:
-            view = _view(facets[name], name, value)
+            facet = facets[name]
+            rows = tuple((str(label), str(text)) for label, text in facet.show(value))
+            terms = tuple(Term(field=one.field, value=one.value) for one in facet.terms(value))
         except Exception as error:  # of an outsider's facet: the page shows the others
             failures[name] = _explain(name, error)
         else:
-            views += [view] if view.rows or view.terms else []
+            views += [FacetView(name=name, rows=rows, terms=terms)] if rows or terms else []
     return views, failures
-
-
-def _view(facet: Facet, name: str, value: Any) -> FacetView:
-    rows = tuple((str(label), str(text)) for label, text in facet.show(value))
-    return FacetView(
-        name=name, rows=rows, terms=tuple(Term(field=one.field, value=one.value) for one in facet.terms(value))
-    )
 
 
 def _explain(name: str, error: Exception) -> str:

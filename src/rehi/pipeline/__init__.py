@@ -19,7 +19,7 @@ from time import perf_counter, sleep
 from rehi.errors import ArchiveAway, ArchiveRefuses, CatalogueAway, GraphAway, ReadersAway
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.update import UpdateKind
-from rehi.pipeline.clock_watch import CLOCK_JUMPED, ClockWatch
+from rehi.pipeline.clock import CLOCK_JUMPED, ClockWatch
 from rehi.pipeline.descriptions import Descriptions
 from rehi.pipeline.discoveries import Discoveries
 from rehi.pipeline.discovery import Discovery

@@ -23,12 +23,11 @@ from rehi.model.work import Claim
 from rehi.pipeline.captured import CaptureKeeper
 from rehi.pipeline.crawl import IN_PLACE
 from rehi.pipeline.judgement import Judge
-from rehi.pipeline.kind_guard import discover_safely
 from rehi.pipeline.rooms import LEASE_SECONDS
 from rehi.ports import Catalogue
 from rehi.settings import Settings
 from rehi.sources import Awaited, SourceKind, recognise, sample_file
-from rehi.sources.intake import take_in
+from rehi.sources.intake import discover_safely, take_in
 from rehi.sources.recognition import PAGE
 from rehi.sources.source_fetch import SourceFetch
 

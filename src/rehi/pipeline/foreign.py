@@ -157,7 +157,7 @@ def _answer(fields: Fields, message: Message, body: BinaryIO, size: int, digest:
     return Answer(
         status=head.status,
         reason=head.reason,
-        http_version=head.version,
+        http_version=head.http_version,
         request_headers=(),
         headers=head.headers,
         address=_ip(fields),

@@ -42,7 +42,8 @@ class GraphWriter:
 
     def begin(self) -> None:
         """Compare the graph's mark with the catalogue's; a graph that is not the known one is written again."""
-        graph, place = self._rooms.graph, mark_graph(self._rooms.settings.base)
+        graph, base = self._rooms.graph, self._rooms.settings.base
+        place = mark_graph(base)
         record = self._rooms.catalogue.graph_record()
         self._rewriting = bool(record.rewriting)
         try:
@@ -57,14 +58,13 @@ class GraphWriter:
             self._renew(_WHY[condition])
         elif condition is not GraphCondition.WHOLE:
             self._rewrite(_WHY[condition])
-        elif record.mark is None or mark is None:  # the first start with this folder, or a kill during that
-            self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
-            self._tell_mark()  # first, as with each batch
-            if not self._rooms.catalogue.begin_graph(self._mark, owner=self.owner):
-                self.yield_graph()
         else:
-            self._mark = mark
-            self._tell_vocabulary()
+            is_new = record.mark is None or mark is None  # the first start with this folder, or a kill during that
+            self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
+            graph.write([describe_vocabulary(base), *([describe_mark(base, self._mark)] if is_new else [])])
+            graph.publish()
+            if is_new and not self._rooms.catalogue.begin_graph(self._mark, owner=self.owner):
+                self.yield_graph()
 
     def write(self, changes: Sequence[GraphChange]) -> GraphMark:
         """Write a batch, and return the mark that the catalogue is to record with it."""
@@ -150,15 +150,8 @@ class GraphWriter:
             return
         self._rewriting = True
         catalogue.note([Problem.of(GraphLost(why), stage=Stage.GRAPH, subject=GRAPH, at=at)])
-        self._tell_mark()
-
-    def _tell_mark(self) -> None:
         base = self._rooms.settings.base
         self._rooms.graph.write([describe_mark(base, self._mark), describe_vocabulary(base)])
-        self._rooms.graph.publish()
-
-    def _tell_vocabulary(self) -> None:
-        self._rooms.graph.write([describe_vocabulary(self._rooms.settings.base)])
         self._rooms.graph.publish()
 
 

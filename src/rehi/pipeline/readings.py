@@ -102,7 +102,12 @@ class Readings(Step):
         if recorded:
             self._record(now)
         self._hand_out(now)
-        self._check_executor()
+        executor = self._rooms.executor
+        before, self._restarts = self._restarts, executor.restarts
+        if executor.trouble or before != self._restarts:  # the second is said once
+            times = f"{self._restarts} times in all" if self._restarts > 1 else "once"
+            why = executor.trouble or f"the processes that read documents had to be started again, {times}"
+            raise ReadersAway(why)
         if self._away is not None:
             away, self._away = self._away, None
             raise away
@@ -125,15 +130,6 @@ class Readings(Step):
         left = [unread for unread in held if unread.tasks]
         for parcel in _parcels(left, PARCEL, workers=self._rooms.executor.workers):
             self._submit(parcel, now)
-
-    def _check_executor(self) -> None:
-        """Raise ReadersAway while there are no processes to read in, and once when new ones had to be brought."""
-        executor = self._rooms.executor
-        before, self._restarts = self._restarts, executor.restarts
-        if executor.trouble or before != self._restarts:
-            times = f"{self._restarts} times in all" if self._restarts > 1 else "once"
-            why = executor.trouble or f"the processes that read documents had to be started again, {times}"
-            raise ReadersAway(why)
 
     def _is_ripe(self) -> bool:
         """Whether a batch has been read, or all that there was; asked by the executor's thread too."""

@@ -64,8 +64,7 @@ class Rounds:
         if current is not None and _is_current(current, now):
             self._update = current
         else:
-            due = self._rooms.catalogue.totals(now=now).waiting
-            self._update = self._rooms.catalogue.begin_update(kind, worker=self._rooms.worker, due=due, now=now)
+            self._update = self._rooms.catalogue.begin_update(kind, worker=self._rooms.worker, now=now)
 
     def turn(self, *, idle: bool) -> None:
         """Look now and then for an update that somebody has ordered, and end it when there is nothing left to visit."""

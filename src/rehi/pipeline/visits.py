@@ -61,6 +61,7 @@ class Visits(Step):
         self._courtesy = Courtesy(self._agenda, settings.fetch, settings.revisit)
         self._fetcher: Fetcher[PlannedRequest] = Fetcher(self._settings, clock=rooms.clock, spool=rooms.spool)
         self.wake = self._fetcher.wakeup  # stops waiting for the network: something else has come
+        self.close = self._fetcher.close  # breaks off what is under way
         self._judge = Judge(rooms.archive, rooms.catalogue, settings=settings, time_zone=self._time_zone)
         self._budget = Budget(rooms.catalogue, settings.revisit.visits_per_day)
         self._finished: list[Finished] = []
@@ -319,8 +320,4 @@ class Visits(Step):
         """Keep what has come, forget what is under way, and give every host back."""
         self._agenda.give_back(now=self._clock())
         self._keep_now()
-        self._fetcher.close()
-
-    def close(self) -> None:
-        """Break off what is under way."""
         self._fetcher.close()

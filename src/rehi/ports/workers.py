@@ -23,8 +23,11 @@ class Workers(Protocol):
     def own_graph(self, worker: str, *, uri: str, now: datetime, take: bool = False) -> str:
         """Return the worker that owns the embedded graph: this one if none did before, or if it is to take it."""
 
-    def begin_update(self, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
-        """Open a row, and return it; those that this worker left open are closed as stopped."""
+    def begin_update(self, kind: UpdateKind, *, worker: str, due: int | None = None, now: datetime) -> Update:
+        """Open a row, and return it; those that this worker left open are closed as stopped.
+
+        All that is due now is to be visited for it, unless it is said how many pages are.
+        """
 
     def change_update(
         self,

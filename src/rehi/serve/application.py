@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -23,7 +24,7 @@ from rehi.serve.rendering import render, wants_page
 from rehi.serve.replay import WebRoute
 from rehi.serve.routes import build_routes
 from rehi.serve.veil import Veil
-from rehi.serve.webpath import is_replay
+from rehi.serve.webpath import REPLAY
 from rehi.service import Service
 
 MOST_WAITING = (
@@ -64,23 +65,26 @@ class Compression(GZipMiddleware):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and is_replay(scope):
+        if scope["type"] == "http" and REPLAY.match(scope["path"]):
             await self.app(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
 
 
+@dataclass(slots=True)
 class GateMiddleware:
     """Asks the gate, and puts the common headers on every answer."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
-        self._app, self._gate = app, gate
-        self._waiting: set[int] = set()  # requests whose answer has not begun; queries have a lane of their own
+    app: ASGIApp
+    gate: Gate
+    _waiting: set[int] = field(
+        default_factory=set
+    )  # requests whose answer has not begun; queries have a lane of their own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
@@ -92,10 +96,10 @@ class GateMiddleware:
             await send(message)
 
         request = Request(scope)
-        refusal = self._gate.refusal(request) or self._crowd(scope)
+        refusal = self.gate.refusal(request) or self._crowd(scope)
         if refusal is None:
             try:
-                await self._app(scope, receive, send_with_headers)
+                await self.app(scope, receive, send_with_headers)
             finally:
                 self._waiting.discard(id(scope))
         else:

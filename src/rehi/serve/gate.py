@@ -14,6 +14,7 @@ import ipaddress
 import re
 import secrets
 from collections import OrderedDict, deque
+from dataclasses import dataclass, field
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -106,11 +107,11 @@ class Gate:
         return origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
 
 
+@dataclass(slots=True)
 class Sessions:
     """Who has logged in; kept in memory, so that a new start ends all of them."""
 
-    def __init__(self) -> None:
-        self._ends: OrderedDict[bytes, float] = OrderedDict()  # by digest, so that memory gives none away
+    _ends: OrderedDict[bytes, float] = field(default_factory=OrderedDict)  # by digest, so that memory gives none away
 
     def begin(self) -> str:
         """Return the name of a new session, which nobody can guess."""
@@ -129,11 +130,11 @@ class Sessions:
         self._ends.pop(_digest(name), None)
 
 
+@dataclass(slots=True)
 class Guesses:
     """Counts wrong tokens, so that nobody can try many."""
 
-    def __init__(self) -> None:
-        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()  # by address, the newest last
+    _wrong: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)  # by address, the newest last
 
     def are_too_many(self, address: str) -> bool:
         """Whether an address has given so many wrong tokens in the last minute that it has to wait."""

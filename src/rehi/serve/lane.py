@@ -6,6 +6,8 @@ import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -20,15 +22,18 @@ STOPPED = "rehi is being stopped"
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
 class QueryLane:
     """Runs queries beside everything else that is asked; for one event loop."""
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="rehi-query")
-        self._running: Counter[str] = Counter()
-        self._line: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()  # by client, whose turn it is first
-        self._asked: set[asyncio.Future[Any]] = set()  # answers that threads are working on
-        self._closed = False
+    _threads: ThreadPoolExecutor = field(
+        default_factory=partial(ThreadPoolExecutor, THREADS, thread_name_prefix="rehi-query")
+    )
+    _running: Counter[str] = field(default_factory=Counter)
+    # By client, whose turn it is first.
+    _line: OrderedDict[str, deque[asyncio.Future[None]]] = field(default_factory=OrderedDict)
+    _asked: set[asyncio.Future[Any]] = field(default_factory=set)  # answers that threads are working on
+    _closed: bool = False
 
     async def run(self, client: str, work: Callable[[], T]) -> T:
         """Return what the work returns when it is its client's turn; 429 if this client, 503 if all wait for too much."""

@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from rehi import __version__
+from rehi.builtin import load_place
 from rehi.operations.byte_stream import ByteStream
-from rehi.operations.operation import JSON, Operation, Signature, load, read_signature
+from rehi.operations.operation import JSON, Operation, Signature, read_signature
 from rehi.operations.table import GROUPS, OPERATIONS
 from rehi.serve import problem_details
 from rehi.serve.problem_details import ProblemDetails, refusal_status, status_of
@@ -80,7 +81,7 @@ def _collect_schemas(signatures: dict[str, Signature]) -> tuple[dict[tuple[str, 
 
 
 def _body_type(address: str) -> Any:
-    given = load(address)
+    given = load_place(address)
     return read_signature(given).rest if callable(given) and hasattr(given, "__code__") else given
 
 

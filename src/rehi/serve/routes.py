@@ -13,8 +13,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from rehi.builtin import load_place
 from rehi.model.accept import parse_accept, weigh
-from rehi.operations.operation import Operation, Signature, load, read_signature
+from rehi.operations.operation import Operation, Signature, read_signature
 from rehi.operations.table import OPERATIONS
 from rehi.serve.page_table import PAGES, SitePage
 from rehi.serve.request_parameters import read_form, read_json, read_path, read_query, refuse_query
@@ -79,8 +80,8 @@ def _operation_handler(operation: Operation) -> Handler:
 
 def _page_handler(page: SitePage) -> Handler:
     async def handle(request: Request) -> Response:
-        function = load(page.function)
-        signature = read_signature(load(page.like) if page.like else function, tuple(request.path_params))
+        function = load_place(page.function)
+        signature = read_signature(load_place(page.like) if page.like else function, tuple(request.path_params))
         parameters = read_path(request, signature)
         if request.method == "POST":
             refuse_query(request)

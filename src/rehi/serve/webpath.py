@@ -16,6 +16,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{
 _STAMP = re.compile(r"(\d{4,20})([a-z]{2}_)?/(.+)", re.DOTALL)
 _CALENDAR = re.compile(r"\d{0,20}\*/(.+)", re.DOTALL)
 _TIMEMAP = re.compile(r"timemap/(link|json)/(.+)", re.DOTALL)
+REPLAY = re.compile(r"/web/\d+[a-z_]*/")  # with which a path to the bytes of something that is kept begins
 _SLASHES = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 _AS_IT_IS = re.compile(r"[!$-;=?-\[\]-_a-z|~^]+(?<!\?)")  # no quote, #, <, >, backslash, ` or braces
 
@@ -33,11 +34,6 @@ class WebAddress:
     def save(self) -> bool:
         """Whether the bytes are to be saved as a file, not shown."""
         return self.mode == SAVE
-
-
-def is_replay(scope: Scope) -> bool:
-    """Whether a request is for the bytes of something that is kept, which nobody may touch on their way."""
-    return re.match(r"/web/\d+[a-z_]*/", scope["path"]) is not None
 
 
 def parse_web(scope: Scope) -> WebAddress | None:

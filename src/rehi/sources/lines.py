@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -45,7 +46,7 @@ def discover_lines(source: Source, cursor: bytes, fetch: Fetch, read: ReadLines)
             if not batch:
                 break
             done += len(batch)
-            yield Discovered(batch, b"%d" % done, min(1.0, lines.bytes_read / max(1, lines.size)))
+            yield Discovered(batch, b"%d" % done, min(1.0, lines.content.bytes_read / max(1, lines.content.size)))
     if broken is not None:
         raise broken
 
@@ -67,33 +68,23 @@ def is_blank(line: bytes) -> bool:
     return not text or text.startswith(b"#")
 
 
+@dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines without their ends, gone through once, and how many bytes of the file were read for them.
+    """The lines of some content, without their ends; they are gone through once.
 
     A line longer than MAX_LINE may come out cut, but still longer than that, by which its reader can tell.
     """
 
-    def __init__(self, content: UnpackedBytes) -> None:
-        self._bytes = content
-
-    @property
-    def size(self) -> int:
-        """The size of the file as it lies there, packed or not."""
-        return self._bytes.size
-
-    @property
-    def bytes_read(self) -> int:
-        """How many bytes of the file were read so far."""
-        return self._bytes.bytes_read
+    content: UnpackedBytes
 
     def __iter__(self) -> Iterator[bytes]:
         rest, skipped = b"", 0
-        for chunk in self._bytes:
+        for chunk in self.content:
             lines = chunk.split(b"\n")
             skipped = skipped + len(chunk) if len(lines) == 1 else 0
             if skipped > _ENDLESS:
                 raise SourceError(
-                    f"{self._bytes.path} has a line of more than {_ENDLESS >> 20} MB: it is no log and no list"
+                    f"{self.content.path} has a line of more than {_ENDLESS >> 20} MB: it is no log and no list"
                 )
             lines[0] = rest + lines[0] if len(rest) <= MAX_LINE else rest
             rest = lines.pop()[: MAX_LINE + 1]

@@ -65,13 +65,18 @@ def sample_file(path: Path, *, name: str, media_type: str = "", is_local: bool =
     with open_file(path) as file:
         first = file.read(_LOOKED_AT)
         file.seek(0)
-        start = _beginning(UnpackedBytes(file, path, most=_SEARCHED))
+        start = b""
+        with suppress(SourceError):  # what is damaged is said by those who read it
+            for chunk in UnpackedBytes(file, path, most=_SEARCHED):
+                start += chunk
+                if len(start) >= _LOOKED_AT:
+                    break
         file.seek(0)
         lines = () if _is_binary(start) else _first_lines(Lines(UnpackedBytes(file, path, most=_SEARCHED)))
     return SourceSample(
         name=name,
         first=first,
-        start=start,
+        start=start[:_LOOKED_AT],
         lines=lines,
         media_type=media_type,
         is_local=is_local,
@@ -134,17 +139,6 @@ def _is_binary(start: bytes) -> bool:
     head = start.removeprefix(BOM)[:4096]
     controls = len(head) - len(head.translate(None, _CONTROLS))
     return b"\0" in head or controls > len(head) // 10
-
-
-def _beginning(unpacked: Iterable[bytes]) -> bytes:
-    """Return the first bytes of what a file holds, as far as they can be had."""
-    start = b""
-    with suppress(SourceError):  # said by those who read it
-        for chunk in unpacked:
-            start += chunk
-            if len(start) >= _LOOKED_AT:
-                break
-    return start[:_LOOKED_AT]
 
 
 def _first_lines(lines: Iterable[bytes]) -> tuple[bytes, ...]:

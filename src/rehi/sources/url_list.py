@@ -96,16 +96,10 @@ def _find(text: str) -> str | None:
 
 def _visitable(field: str, *, bare: bool) -> str | None:
     if not _WEB.match(field) or " " in field:
-        if not (bare and _is_bare(field)):
+        match = _BARE.fullmatch(field) if bare else None
+        # An address without its scheme does not look like the name of a file (.pl is Poland, though).
+        if match is None or (not match["path"] and len(match["top"]) != 2 and match["top"].lower() in EXTENSIONS):
             return None
         field = f"http://{field}"
     url = normalise(field)
     return url if url is not None and is_visitable(url) else None
-
-
-def _is_bare(field: str) -> bool:
-    """Whether it looks like an address without its scheme, and not like the name of a file (.pl is Poland, though)."""
-    match = _BARE.fullmatch(field)
-    if match is None:
-        return False
-    return match["path"] is not None or len(match["top"]) == 2 or match["top"].lower() not in EXTENSIONS

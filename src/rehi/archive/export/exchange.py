@@ -11,7 +11,7 @@ from typing import BinaryIO
 from rehi.archive.cdxj import REVISIT
 from rehi.archive.export.answer import KeptAnswer, check_body, chunks_of, digest_body, read_answer
 from rehi.archive.export.written_bodies import Original
-from rehi.archive.http_head import HttpHead, write_head
+from rehi.archive.http_head import HttpHead, answer_head
 from rehi.archive.record import block_fields, field_lines, pack_record, record_id, stream_record, warc_date
 from rehi.model.capture import Capture
 from rehi.model.http import NOT_MODIFIED
@@ -93,7 +93,7 @@ class Expander:
             return holder.open(self._shelf)
 
         size = digest_body(opened()).size if capture.digest is None else capture.size
-        head = write_head(own.http, size=size) if own.http else b""
+        head = answer_head(own.http, size=size) if own.http else b""
         digests = digest_body(opened(), head=head)
         check_body(digests.digest, digests.size, expected_digest=capture.digest or digests.digest, expected_size=size)
         fields = (
@@ -133,7 +133,7 @@ def _typed(head: HttpHead, media_type: str) -> HttpHead:
 
 def _revisit(capture: Capture, own: KeptAnswer, http: HttpHead, digest: Digest, original: Original) -> ExportRecords:
     unmodified = http.status == NOT_MODIFIED
-    block = write_head(http, size=None if unmodified else capture.size)
+    block = answer_head(http, size=None if unmodified else capture.size)
     name = _name("revisit", capture)
     fields = (
         ("WARC-Type", "revisit"),

@@ -85,7 +85,9 @@ def copy_store(store: Path, folder: Path) -> None:
 
 
 def clean(folder: Path) -> None:
-    """Remove the old checkpoints that no reader has locked."""
+    """Remove the old checkpoints that no reader has locked, and what a killed writer left half made or half removed."""
+    for path in (*folder.glob("*.gone"), *folder.glob("*.tmp")):
+        shutil.rmtree(path, ignore_errors=True)
     for number in numbers(folder)[:-KEPT]:
         path = path_of(folder, number)
         if (descriptor := _lock(path, fcntl.LOCK_EX)) is not None:
@@ -93,13 +95,6 @@ def clean(folder: Path) -> None:
                 shutil.rmtree(path.rename(path.with_suffix(".gone")), ignore_errors=True)
             finally:
                 os.close(descriptor)
-
-
-def sweep(folder: Path) -> None:
-    """Remove checkpoints that a killed writer left half made or half removed."""
-    for path in folder.iterdir():
-        if path.suffix in (".gone", ".tmp"):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _lock(path: Path, how: int) -> int | None:

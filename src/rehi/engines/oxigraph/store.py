@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -40,7 +40,7 @@ class OxigraphStore:
         except GraphDamaged as error:
             self._damage = error
         self._last = checkpoints.last_number(self._checkpoints)
-        checkpoints.sweep(self._checkpoints)
+        checkpoints.clean(self._checkpoints)
         self._readers = OxigraphReaders(self._checkpoints, base=base, workers=workers)
         if self._store is not None and not checkpoints.numbers(self._checkpoints):
             self.publish()
@@ -49,7 +49,11 @@ class OxigraphStore:
         """Make all changes or none, on disk for good."""
         with self._lock:
             try:
-                self._update(self._opened(), changes)
+                store = self._opened()
+                if update := as_update(changes, store):
+                    self._size, self._changed = None, True
+                    store.update(update)
+                    self._sync()
             except _FAULTS as error:
                 raise self._give_up(error) from error
 
@@ -152,12 +156,6 @@ class OxigraphStore:
         self._inode = self._data.stat().st_ino
         return self._store
 
-    def _update(self, store: Store, changes: Sequence[GraphChange]) -> None:
-        if update := as_update(changes, store):
-            self._size, self._changed = None, True
-            store.update(update)
-            self._sync()
-
     def _give_up(self, error: Exception) -> RehiError:
         """Close the store after a fault: it takes no more writes after one of the disk, until it is opened again."""
         self._store = self._size = None
@@ -209,22 +207,22 @@ def as_update(changes: Sequence[GraphChange], store: Store) -> str:
     Only differences are written: replacing 2,000 graphs of 20 statements runs at 1,800 a second instead of 1,100 by
     DROP and INSERT, and at 4,100 when nothing has changed.
     """
-    removed: list[str] = []
-    added: list[str] = []
-    dropped: list[str] = []
+    removed: dict[NamedNode, set[Triple]] = {}
+    added: dict[NamedNode, set[Triple]] = {}
+    parts: list[str] = []
     for graph, (replaced, subjects) in _fold(changes).items():
         new = {triple for triples in subjects.values() for triple in triples}
         if replaced and not new:
-            dropped += [f"DROP SILENT GRAPH {graph}"] if store.contains_named_graph(graph) else []
+            parts += [f"DROP SILENT GRAPH {graph}"] if store.contains_named_graph(graph) else []
             continue
         old = (
             _triples_of(store, graph, None) if replaced else {t for s in subjects for t in _triples_of(store, graph, s)}
         )
-        removed += _graph_block(graph, old - new)
-        added += _graph_block(graph, new - old)
-    parts = [f"DELETE DATA {{ {' '.join(removed)} }}"] if removed else []
-    parts += [f"INSERT DATA {{ {' '.join(added)} }}"] if added else []
-    return " ;\n".join(dropped + parts)
+        removed[graph], added[graph] = old - new, new - old
+    for verb, graphs in (("DELETE", removed), ("INSERT", added)):
+        blocks = [f"GRAPH {graph} {{ {' . '.join(map(str, some))} }}" for graph, some in graphs.items() if some]
+        parts += [f"{verb} DATA {{ {' '.join(blocks)} }}"] if blocks else []
+    return " ;\n".join(parts)
 
 
 def _fold(changes: Sequence[GraphChange]) -> dict[NamedNode, tuple[bool, dict[Subject, list[Triple]]]]:
@@ -243,8 +241,3 @@ def _fold(changes: Sequence[GraphChange]) -> dict[NamedNode, tuple[bool, dict[Su
 
 def _triples_of(store: Store, graph: NamedNode, subject: Subject | None) -> set[Triple]:
     return {quad.triple for quad in store.quads_for_pattern(subject, None, None, graph)}
-
-
-def _graph_block(graph: NamedNode, triples: Iterable[Triple]) -> list[str]:
-    body = " . ".join(str(triple) for triple in triples)
-    return [f"GRAPH {graph} {{ {body} }}"] if body else []

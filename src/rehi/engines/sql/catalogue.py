@@ -33,6 +33,7 @@ class SqlCatalogue(
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.close = database.close  # ends all connections
 
     def clock(self) -> datetime:
         """Return the time by the engine's own clock, which all workers share."""
@@ -53,10 +54,6 @@ class SqlCatalogue(
         """Load a dump of this version or an older one; EngineError if the catalogue is not empty."""
         load_dump(self.database, files)
         self.database.hosts.clear()
-
-    def close(self) -> None:
-        """Close all connections."""
-        self.database.close()
 
 
 def open_catalogue(uri: str) -> SqlCatalogue:

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Table, create_mock_engine, inspect, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Guarded
-from rehi.engines.sql.migrations import schema_version, upgrade, versions_known
+from rehi.engines.sql.migrations import NEWEST, schema_version, upgrade
 from rehi.engines.sql.tables import host, meta, metadata, source
 from rehi.errors import EngineError, StoreVersionError
 from rehi.model.pieces import cut_lines, join_lines
@@ -94,9 +94,9 @@ def load_dump(database: Database, files: DumpedFiles) -> None:
     """Load a dump into a database that holds nothing yet, in one transaction, and bring it up to date."""
     rest = iter(files)
     schema = _schema(next(rest, ("", ())), database.dialect.name)
-    if schema.version > versions_known():
+    if schema.version > NEWEST:
         raise StoreVersionError(
-            f"the dump has version {schema.version}, but this rehi knows only versions up to {versions_known()}: upgrade rehi"
+            f"the dump has version {schema.version}, but this rehi knows only versions up to {NEWEST}: upgrade rehi"
         )
 
     def work(connection: Connection) -> None:

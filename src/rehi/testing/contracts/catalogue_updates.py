@@ -138,6 +138,12 @@ class UpdatesContract:
         catalogue.change_update(again.id, state=UpdateState.DONE, now=at(3))
         assert _open(catalogue) == other
 
+    def test_an_update_is_for_all_that_is_due(self, catalogue: Catalogue) -> None:
+        add(catalogue, A, B, C)
+        record(catalogue, [fetched(A, "one", 0)], [], worker="one", now=at(1))
+        update = catalogue.begin_update(UpdateKind.HARVEST, worker="one", now=at(2))
+        assert update.due == catalogue.totals(now=at(2)).waiting == 2
+
     def test_nobody_counts_for_the_harvest_of_another(self, catalogue: Catalogue) -> None:
         catalogue.begin_update(UpdateKind.HARVEST, worker="one", due=0, now=at(0))
         assert _open(catalogue) is None

@@ -28,7 +28,7 @@ class Turn:
         self._patience = patience
 
     @contextmanager
-    def take(self, *, urgent: bool) -> Iterator[None]:
+    def __call__(self, *, urgent: bool) -> Iterator[None]:
         """Wait, and have the turn for as long as this lasts."""
         if urgent:
             door = self._enter(self._door)

@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Connection, String, bindparam, select, text
 
 from rehi.engines.sql.database import Database, transaction
-from rehi.engines.sql.frontier.clock import forgive, settle_clock
+from rehi.engines.sql.frontier.clock import SqlClock
 from rehi.engines.sql.frontier.due import let_be_due
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
 from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
@@ -46,7 +46,7 @@ _NEXT_EXPIRY = text("""
 """)
 
 
-class SqlFrontier:
+class SqlFrontier(SqlClock):
     """Implements the port Frontier on SQL."""
 
     database: Database
@@ -123,17 +123,6 @@ class SqlFrontier:
         connection.execute(FORGET_GROUPS, held)
         connection.execute(_FORGET, held | {"rest": rest, "now": to_micros(now)})
         connection.execute(RELEASE_CLAIMS, {"worker": worker, "claims": sorted(claims)})
-
-    def settle_clock(self, *, worker: str, now: datetime, lease: float, rest: float) -> timedelta:
-        """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time."""
-        lease_micros, rest_micros = int(lease * 1_000_000), int(rest * 1_000_000)
-        return self.database.write(
-            partial(settle_clock, name=worker, at=to_micros(now), lease=lease_micros, rest=rest_micros)
-        )
-
-    def forgive(self, *, by: timedelta) -> None:
-        """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
-        self.database.write(partial(forgive, by=by // timedelta(microseconds=1)))
 
     def next_ready(self) -> datetime | None:
         """Return when a lease can next be had; None if nothing is ever due."""

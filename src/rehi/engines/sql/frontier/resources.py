@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.dialects.dialect import Guarded, NewResource
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of
-from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.index.tally import HOUSE, Additions
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
 from rehi.engines.sql.outbox.port import put_work
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectByUrl, SelectMany, select_in_chunks
@@ -122,7 +122,7 @@ def ensure_resources(
         (hosts[origin_of(w.url)], w.url, tail_of(w.url), w.source_id, w.due_at, w.hops) for w in missing
     ]
     entered = database.dialect.insert_resources(connection, rows)
-    additions.add_to_house("state:waiting", entered)
+    additions.add(HOUSE, "state:waiting", entered)
     new = find_ids(connection, [want.url for want in missing])
     own = frozenset(new.values()) if entered == len(rows) else frozenset()
     return Ensured(known | new, {host_id: due for host_id, _, _, _, due, _ in rows if due is not None}, own, entered)
@@ -203,8 +203,8 @@ def set_outcomes(
     """Store other outcomes of the newest visits, by the resources' ids."""
     moved = [(row, outcomes[row.id].value) for row in rows if row.id in outcomes and row.state != outcomes[row.id]]
     for row, state in moved:
-        additions.add_to_house(f"state:{row.state}", -1)
-        additions.add_to_house(f"state:{state}")
+        additions.add(HOUSE, f"state:{row.state}", -1)
+        additions.add(HOUSE, f"state:{state}")
     _SET_STATE.run(connection, [(row.id, state) for row, state in moved])
 
 

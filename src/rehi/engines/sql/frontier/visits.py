@@ -23,7 +23,7 @@ from rehi.engines.sql.frontier.resources import (
     to_state,
     write_resources,
 )
-from rehi.engines.sql.index.tally import DAYS, Additions, day_of
+from rehi.engines.sql.index.tally import DAYS, HOUSE, Additions, day_of
 from rehi.engines.sql.ledger.bodies import (
     VERSIONS,
     keep_blobs,
@@ -173,8 +173,8 @@ def _count(batch: _Batch, sources: Mapping[int, tuple[int, ...]]) -> None:
     for row, change in batch.changes:
         numbers, state = by_sources[sources.get(row.id, ())], change.state.outcome
         if state is not None and row.state != state:
-            additions.add_to_house(f"state:{row.state}", -1)
-            additions.add_to_house(f"state:{state.value}")
+            additions.add(HOUSE, f"state:{row.state}", -1)
+            additions.add(HOUSE, f"state:{state.value}")
         for seen, outcome in change.visits:
             days[to_micros(seen.at) // _DAY] += 1
             numbers["visited"] += 1
@@ -182,14 +182,14 @@ def _count(batch: _Batch, sources: Mapping[int, tuple[int, ...]]) -> None:
             numbers["bytes"] += seen.size
             numbers["seconds:fetch"] += seen.seconds
         for new in change.versions:
-            additions.add_to_house("versions")
-            additions.add_to_house("bytes", new.size)
+            additions.add(HOUSE, "versions")
+            additions.add(HOUSE, "bytes", new.size)
         for correction in change.corrections:
             numbers[correction.before.value] -= 1
             numbers[correction.after.value] += 1
     for source_ids, numbers in by_sources.items():
         additions.add_all(source_ids, numbers)
-    additions.add_to_house("visits", days.total())
+    additions.add(HOUSE, "visits", days.total())
     for day, n in days.items():
         additions.add(DAYS, day_of(from_micros(day * _DAY)), n)
 

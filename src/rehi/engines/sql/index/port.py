@@ -12,7 +12,6 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.hosts import find_host, list_hosts
 from rehi.engines.sql.index.tally import HOUSE, count_due, counts_of, those_under
-from rehi.engines.sql.knowledge.descriptions import to_key
 from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
 from rehi.engines.sql.outbox.port import count_work
@@ -35,6 +34,7 @@ from rehi.engines.sql.tables import (
 from rehi.errors import NotFound
 from rehi.model.codec import to_table
 from rehi.model.document import Part
+from rehi.model.entity import EntityKey
 from rehi.model.holdings import Holdings
 from rehi.model.host import HostFacts, HostRow
 from rehi.model.listing import DocumentFilter, DocumentRow, EntityRow, NameOnPage, Outline, Page, Totals
@@ -97,11 +97,11 @@ class SqlIndex:
 
     def documents(self, where: DocumentFilter, page: Page) -> tuple[Sequence[DocumentRow], int]:
         """Return a page of resources in the order of their URLs, and how many match in all."""
-        matching = self._matching(where)
-        rows = _ROWS.where(resource.c.id.in_(matching)) if where != DocumentFilter() else _ROWS
+        matching = None if where == DocumentFilter() else self._matching(where)
+        rows = _ROWS if matching is None else _ROWS.where(resource.c.id.in_(matching))
         rows = rows.order_by(self.database.dialect.url_order).limit(page.limit).offset(page.offset)
         with self.database.reading() as connection:
-            if where == DocumentFilter():
+            if matching is None:
                 total = sum(those_under(counts_of(connection, [HOUSE])[HOUSE], "state:").values())
             else:
                 total = connection.execute(select(func.count()).select_from(matching.subquery())).scalar_one()
@@ -159,7 +159,8 @@ class SqlIndex:
         with self.database.reading() as connection:
             return Outline(
                 names=tuple(
-                    NameOnPage(key=to_key(row), name=row.name, count=row.times) for row in connection.execute(names)
+                    NameOnPage(key=EntityKey(row.kind, row.slug), name=row.name, count=row.times)
+                    for row in connection.execute(names)
                 ),
                 parts=tuple(
                     Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
@@ -179,7 +180,10 @@ class SqlIndex:
         query = query.order_by(entity.c.documents.desc(), entity.c.slug, entity.c.kind)
         query = query.limit(page.limit).offset(page.offset)
         rows = self.database.read(lambda connection: connection.execute(query).all())
-        return [EntityRow(id=row.id, key=to_key(row), name=row.name, documents=row.documents) for row in rows]
+        return [
+            EntityRow(id=row.id, key=EntityKey(row.kind, row.slug), name=row.name, documents=row.documents)
+            for row in rows
+        ]
 
     def hosts(self, name: str, page: Page) -> tuple[Sequence[HostRow], int]:
         """Return hosts with this in their names, those in trouble first, and how many there are in all."""

@@ -31,7 +31,7 @@ class Additions:
     _numbers: defaultdict[tuple[int, str], float] = field(default_factory=partial(defaultdict, float))
 
     def add(self, source_id: int, name: str, n: float = 1) -> None:
-        """Add to a source's number."""
+        """Add to a number of a source, or of the whole house."""
         self._numbers[source_id, name] += n
 
     def add_all(self, source_ids: Iterable[int], numbers: Mapping[str, float]) -> None:
@@ -39,10 +39,6 @@ class Additions:
         for source_id in source_ids:
             for name, n in numbers.items():
                 self._numbers[source_id, name] += n
-
-    def add_to_house(self, name: str, n: float = 1) -> None:
-        """Add to a number of the whole house."""
-        self._numbers[HOUSE, name] += n
 
     def write(self, connection: Connection, database: Database) -> None:
         """Add everything to what is stored, always in the same order."""

@@ -63,16 +63,11 @@ class SqlDescriptions:
         return [to_entity(row, lemmas[row.id]) for row in rows]
 
 
-def to_key(row: Any) -> EntityKey:
-    """Return the key of an entity's row."""
-    return EntityKey(row.kind, row.slug)
-
-
 def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
     """Return an entity's row with its lemmas."""
     return Entity(
         id=row.id,
-        key=to_key(row),
+        key=EntityKey(row.kind, row.slug),
         name=row.name,
         given=row.given,
         family=row.family,
@@ -126,5 +121,5 @@ def _mentions(connection: Connection, ids: list[int]) -> defaultdict[int, list[E
         entity, entity.c.id == mention.c.entity_id
     )
     for row in select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part))):
-        mentions[row.resource_id].append(to_key(row))
+        mentions[row.resource_id].append(EntityKey(row.kind, row.slug))
     return mentions

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.index.tally import HOUSE, Additions
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert
 from rehi.engines.sql.statements.values import folded, key_of, storable
 from rehi.engines.sql.tables import entity, form, mention
@@ -141,7 +141,7 @@ def _count_entities(
     _ADD_DOCUMENTS[entity].run(connection, sorted((row, n) for row, n in difference.items() if n))
     changed = {row for row, n in difference.items() if (rows[row].documents > 0) != (rows[row].documents + n > 0)}
     for row in changed:
-        additions.add_to_house(f"kind:{rows[row].kind}", 1 if difference[row] > 0 else -1)
+        additions.add(HOUSE, f"kind:{rows[row].kind}", 1 if difference[row] > 0 else -1)
     return changed
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select, update
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.generation.port import is_written, note_mark
 from rehi.engines.sql.index.tally import Additions
-from rehi.engines.sql.knowledge.descriptions import SqlDescriptions, to_key
+from rehi.engines.sql.knowledge.descriptions import SqlDescriptions
 from rehi.engines.sql.knowledge.entities import enter_mentions
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, to_facts
 from rehi.engines.sql.knowledge.recording import SqlRecording
@@ -74,7 +74,7 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
         """Return the entities known under these keys; for one that was merged into another, that other."""
         by_key = {key_of(key.kind, key.slug): key for key in keys}
         rows = self.database.read(lambda connection: _CANDIDATES.run(connection, sorted(by_key)))
-        return {by_key[bytes(row.key)]: [Candidate(row.id, to_key(row), row.name)] for row in rows}
+        return {by_key[bytes(row.key)]: [Candidate(row.id, EntityKey(row.kind, row.slug), row.name)] for row in rows}
 
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""

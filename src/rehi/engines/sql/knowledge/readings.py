@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -120,12 +120,9 @@ def _enter_details(connection: Connection, readings: Sequence[tuple[int, NewRead
     _INSERT_FACET.run(
         connection, [(row, one.name, one.version, one.data) for row, new in readings for one in new.briefs]
     )
-    _INSERT_TERM.run(connection, [values for row, new in readings for values in _term_rows(row, new)])
-
-
-def _term_rows(reading_id: int, new: NewReading) -> Iterable[tuple[int, str, str, str]]:
-    """Return a reading's terms, each once by what is searched for."""
-    return {
-        (one.field, folded(one.value)): (reading_id, storable(one.field), folded(one.value), storable(one.value))
+    terms = {  # each once by what is searched for
+        (row, one.field, folded(one.value)): (row, storable(one.field), folded(one.value), storable(one.value))
+        for row, new in readings
         for one in new.terms
-    }.values()
+    }
+    _INSERT_TERM.run(connection, list(terms.values()))

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from rehi.engines.sql.database import Database, transaction
-from rehi.engines.sql.index.tally import Additions
+from rehi.engines.sql.index.tally import HOUSE, Additions
 from rehi.engines.sql.knowledge.entities import count_mentions, enter_mentions
 from rehi.engines.sql.knowledge.readings import enter_readings
 from rehi.engines.sql.ledger.problems import clear_problems, keep_problems
@@ -152,7 +152,7 @@ def _count_documents(
                 continue
             read = facts[reading_id]
             additions.add_all(sources.get(resource_id, ()), {"documents": sign, "names": sign * read.names})
-            additions.add_to_house("documents", sign)
-            additions.add_to_house("mentions", sign * read.names)
+            additions.add(HOUSE, "documents", sign)
+            additions.add(HOUSE, "mentions", sign * read.names)
             for name in (f"type:{read.media_type}", f"language:{read.language}", f"recipe:{read.recipe}"):
-                additions.add_to_house(name, sign)
+                additions.add(HOUSE, name, sign)

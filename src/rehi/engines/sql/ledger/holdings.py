@@ -96,7 +96,7 @@ def count_versions(
     for new in versions:
         known = blobs[new.digest]
         if known.id in revived:
-            additions.add_to_house("dropped:versions")  # it never was, but is counted with those that were
+            additions.add(HOUSE, "dropped:versions")  # it never was, but is counted with those that were
             continue
         own = known.new and new.digest not in seen
         seen.add(new.digest)
@@ -118,14 +118,14 @@ def count_bodies(connection: Connection, blob_ids: Iterable[int], additions: Add
         counts.add(
             row.host_id, row.media_type, size=row.size, stored=sign * int(row.stored), own=False, times=sign * row.n
         )
-        additions.add_to_house("dropped:versions", -sign * row.n)
+        additions.add(HOUSE, "dropped:versions", -sign * row.n)
     owners = [
         row.owner for row in select_in_chunks(connection, wanted, lambda part: _OWNERS.where(blob.c.id.in_(part)))
     ]
     for row in select_in_chunks(connection, owners, lambda part: _HOSTS.where(version.c.id.in_(part))):
         counts.move(row.host_id, row.media_type, size=row.size, sign=sign)
-    additions.add_to_house("dropped:bodies", -sign * len(sizes))
-    additions.add_to_house("dropped:bytes", -sign * sum(sizes.values()))
+    additions.add(HOUSE, "dropped:bodies", -sign * len(sizes))
+    additions.add(HOUSE, "dropped:bytes", -sign * sum(sizes.values()))
     counts.write(connection)
 
 

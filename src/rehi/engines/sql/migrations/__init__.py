@@ -25,6 +25,7 @@ _ROW = "schema"
 # The first step leads from version 1 to version 2, and so on. A step speaks plain SQL that holds for both databases and
 # never uses the tables of today, which move on.
 STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables, counts)
+NEWEST = _FIRST + len(STEPS)  # the newest version of the schema that is known
 
 
 def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
@@ -37,8 +38,15 @@ def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
         database.dialect.guard(connection, Guarded.SCHEMA)
         version = _version_if_any(connection, database, wanted)
         if version is None:
-            _make(connection, database)
-            version = versions_known()
+            taken = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
+            if taken:
+                raise EngineError(
+                    f"the catalogue {database.dialect.where()} has tables of something else ({', '.join(taken)}): "
+                    "give rehi a database of its own"
+                )
+            metadata.create_all(connection, checkfirst=False)
+            connection.execute(insert(meta).values(name=_ROW, value=str(NEWEST)))
+            version = NEWEST
         for step in steps[version - _FIRST :]:
             step(connection)
         connection.execute(update(meta).where(meta.c.name == _ROW).values(value=str(wanted)))
@@ -47,14 +55,9 @@ def upgrade(database: Database, steps: Sequence[Step] = STEPS) -> int:
     return database.write(work)
 
 
-def versions_known() -> int:
-    """Return the newest version of the schema that is known."""
-    return _FIRST + len(STEPS)
-
-
 def schema_version(connection: Connection, database: Database) -> int:
     """Return the version that the tables have."""
-    return _version_if_any(connection, database, versions_known()) or 0
+    return _version_if_any(connection, database, NEWEST) or 0
 
 
 def _version_if_any(connection: Connection, database: Database, wanted: int) -> int | None:
@@ -71,14 +74,3 @@ def _version_if_any(connection: Connection, database: Database, wanted: int) -> 
             f"but this rehi knows only versions up to {wanted}: upgrade rehi"
         )
     return int(value)
-
-
-def _make(connection: Connection, database: Database) -> None:
-    taken = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
-    if taken:
-        raise EngineError(
-            f"the catalogue {database.dialect.where()} has tables of something else ({', '.join(taken)}): "
-            "give rehi a database of its own"
-        )
-    metadata.create_all(connection, checkfirst=False)
-    connection.execute(insert(meta).values(name=_ROW, value=str(versions_known())))

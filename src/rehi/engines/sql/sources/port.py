@@ -15,7 +15,7 @@ from rehi.engines.sql.dialects.dialect import NewUrls
 from rehi.engines.sql.frontier.due import make_resource_due
 from rehi.engines.sql.frontier.hosts import ensure_hosts, origin_of, wake_together
 from rehi.engines.sql.frontier.resources import Wanted, ensure_resources, find_ids
-from rehi.engines.sql.index.tally import Additions, counts_of
+from rehi.engines.sql.index.tally import HOUSE, Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
 from rehi.engines.sql.outbox.port import DISCOVER, delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import count_past, enter_findings, follow_all, join_source
@@ -98,14 +98,17 @@ class SqlSources:
         def work(connection: Connection) -> int:
             hosts.clear()  # what an attempt that was rolled back had made
             additions = Additions()
-            named = _enterable(connection, findings)
+            captured = {one.url for one in findings if one.capture is not None}
+            known = find_ids(connection, captured) if captured else {}
+            # A capture of which nothing was recorded has no resource, and makes none.
+            named = [one for one in findings if one.capture is None or one.url in known] if captured else findings
             new = self._enter(connection, source, named, to_micros(now), hosts, additions) if named else 0
             if problems:
                 keep_problems(connection, problems)
             connection.execute(_change(source.id, cursor=cursor, share=float(share)))
             for name, n in counts.items():
                 additions.add(source.id, name, n)
-            additions.add_to_house("state:waiting", new)
+            additions.add(HOUSE, "state:waiting", new)
             additions.write(connection, self.database)
             return new
 
@@ -238,15 +241,6 @@ class SqlSources:
                 )
             )  # fmt: skip
         return dict(claims)
-
-
-def _enterable(connection: Connection, findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return findings without captures of which nothing was recorded: they have no resource, and make none."""
-    captured = {one.url for one in findings if one.capture is not None}
-    if not captured:
-        return findings
-    known = find_ids(connection, captured)
-    return [one for one in findings if one.capture is None or one.url in known]
 
 
 def _origins_of(ordered: Sequence[str]) -> list[str]:

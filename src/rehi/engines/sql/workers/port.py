@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from rehi.engines.sql.database import Database, transaction
+from rehi.engines.sql.index.tally import count_due
 from rehi.engines.sql.outbox.port import DISCOVER, READ
 from rehi.engines.sql.statements.driver import Upsert, newest
 from rehi.engines.sql.statements.values import from_micros, storable, to_micros
@@ -80,9 +81,12 @@ class SqlWorkers:
         return str(connection.execute(owner).scalar_one())
 
     @transaction
-    def begin_update(self, connection: Connection, kind: UpdateKind, *, worker: str, due: int, now: datetime) -> Update:
-        """Open a row, and return it; those that this worker left open are closed as stopped."""
+    def begin_update(
+        self, connection: Connection, kind: UpdateKind, *, worker: str, due: int | None = None, now: datetime
+    ) -> Update:
+        """Open a row for what is due, or so many pages; return it. Those that this worker left open are closed as stopped."""
         who, at = storable(worker), to_micros(now)
+        due = count_due(connection, now) if due is None else due
         left = update(update_round).where(update_round.c.worker == who, update_round.c.state == _RUNNING)
         row = {"kind": kind.value, "state": _RUNNING, "worker": who, "started_at": at, "due": due}
         connection.execute(left.values(state=UpdateState.STOPPED.value, ended_at=at))
