@@ -7,19 +7,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from rehi import __version__
+from rehi.engine_address import hide_secrets, secrets_in
 from rehi.errors import SettingsError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 _HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
-_PASSWORD = re.compile(r"(://[^/?#@:\s]*:)([^/?#\s]*)@")
 _KEY = re.compile(r"^(?:AWS|AZURE|GOOGLE|PG).*(?:SECRET|TOKEN|PASSWORD|KEY)|^PGPASSWORD$")
-_SECRET_IN_QUERY = re.compile(r"([?&;](?:password|passfile|sslpassword|secret|token|key)=)([^&;#\s]*)", re.IGNORECASE)
 
 
 class HostSettings(BaseModel):
@@ -284,9 +282,9 @@ class Settings(BaseSettings):
 
     def secrets(self) -> list[str]:
         """Return every secret: the token, what is sent to single hosts, passwords in addresses, and a store's keys."""
-        uris = [self.catalogue, self.graph, self.archive.uri, self.archive.endpoint]
+        uris = [self.catalogue, self.graph, self.executor, self.archive.uri, self.archive.endpoint]
         uris += [host.proxy for host in self.fetch.hosts]
-        passwords = [one for uri in uris for one in _passwords(uri)]
+        passwords = [one for uri in uris for one in secrets_in(uri)]
         headers = [value for host in self.fetch.hosts for value in host.headers.values()]
         words = [word for value in headers for word in (value, value.rpartition(" ")[2])]
         keys = [value for name, value in os.environ.items() if _KEY.search(name)]
@@ -337,16 +335,10 @@ def describe_settings(settings: BaseModel, *, prefix: str = "") -> list[SettingR
     return rows
 
 
-def _passwords(uri: str) -> list[str]:
-    """Return the passwords in an address, as they stand there and as they are meant."""
-    raw = [match[2] for match in _PASSWORD.finditer(uri)] + [match[2] for match in _SECRET_IN_QUERY.finditer(uri)]
-    return [spelling for password in raw for spelling in (password, unquote(password))]
-
-
 def _without_secrets(value: object) -> object:
-    """Return a value in which the passwords of addresses are not shown."""
+    """Return a value in which what is secret in addresses is not shown."""
     if isinstance(value, str):
-        return _SECRET_IN_QUERY.sub(r"\1***", _PASSWORD.sub(r"\1***@", value))
+        return hide_secrets(value)
     if isinstance(value, list):
         return [_without_secrets(item) for item in value]
     return value

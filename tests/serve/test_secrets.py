@@ -23,7 +23,7 @@ from rehi.serve import running
 from rehi.serve.page_table import PAGES
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
-from rehi.testing.waiting import PATIENCE
+from rehi.testing.waiting import PATIENCE, wait_until
 from tests.cli.here import rehi
 from tests.serve.conftest import Ask, ask_at
 from tests.test_visits import HTML, Site
@@ -177,12 +177,50 @@ def test_no_command_prints_a_secret(planted: Planted, tmp_path: Path, words: tup
     assert leaks(shown.stdout + shown.stderr, SECRETS) == []
 
 
-def test_a_database_that_is_away_is_named_without_its_password(tmp_path: Path) -> None:
-    uri = f"postgresql://rehi:{DATABASE}@127.0.0.1:1/rehi"
-    shown = rehi("source", data=tmp_path / "data", REHI_CATALOGUE=uri)
-    assert shown.returncode != 0
-    assert "127.0.0.1" in shown.stderr
-    assert leaks(shown.stdout + shown.stderr, SECRETS) == []
+AWAY = "postgresql:///rehi?host=127.0.0.1&port=1"
+# Each with a word of its password that no other spelling of it holds.
+ADDRESSES = {
+    "before the host": f"postgresql://rehi:{DATABASE}@127.0.0.1:1/rehi",
+    "with slashes": f"postgresql://rehi:a/{DATABASE}/b@127.0.0.1:1/rehi",
+    "password": f"{AWAY}&password={DATABASE}",
+    "sslpassword": f"{AWAY}&sslpassword={DATABASE}&sslmode=prefer",
+    "passfile": f"{AWAY}&passfile=/{DATABASE}",
+    "options": f"{AWAY}&options=-c%20app.key%3D{DATABASE}",
+    "in capitals": f"{AWAY}&PASSWORD={DATABASE}",
+    "percent-encoded": f"{AWAY}&pass%77ord=%73{DATABASE[1:]}",
+    "twice": f"{AWAY}&password=x&password={DATABASE}",
+    "of an engine that is not known": f"mystery://127.0.0.1/rehi?auth={DATABASE}",
+    "no address": f"host=127.0.0.1 password={DATABASE}",
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES.keys())
+def test_a_database_that_is_away_is_named_without_what_is_secret_in_its_address(tmp_path: Path, address: str) -> None:
+    for words in (("source",), ("doctor", "--json"), ("settings", "--json")):
+        shown = rehi(*words, data=tmp_path / "data", REHI_CATALOGUE=address)
+        assert (shown.returncode == 0) == (words[0] == "settings"), words
+        assert "127.0.0.1" in shown.stdout + shown.stderr or not address.startswith("postgresql"), words
+        assert leaks(shown.stdout + shown.stderr, SECRETS) == [], words
+
+
+def test_a_harvest_that_waits_for_its_database_tells_the_log_nothing_secret(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = load_settings(data=tmp_path / "data", catalogue=ADDRESSES["password"], serve={"token": TOKEN})
+    with House(settings) as house:
+        service = Service(house)
+        service.start()
+        try:
+            wait_until(lambda: service.status.outages, what="it is said that the database is away")
+            with running(house, service, port=0) as address:
+                for path in ("/", "/api/status", "/api/sources"):
+                    assert (
+                        leaks(ask_at(address)(path, Authorization=f"Bearer {TOKEN}").text, (*SECRETS, "port=1")) == []
+                    )
+        finally:
+            service.stop()
+        assert "127.0.0.1" in caplog.text
+        assert leaks(caplog.text + str(service.status), SECRETS) == []
 
 
 def test_a_catalogue_that_breaks_is_explained_to_the_log_and_not_to_the_network(

@@ -18,6 +18,7 @@ from rehi.app.folder_lock import lock_folder
 from rehi.app.places import adopt_file, name_worker, open_archive, open_shelf
 from rehi.app.remains import open_catalogue
 from rehi.builtin import load
+from rehi.engine_address import kind_of
 from rehi.errors import LiesElsewhere, NotFound, RehiError, SettingsError
 from rehi.process import hold_memory, raise_descriptor_limit, utc_now
 from rehi.settings import Settings
@@ -365,7 +366,7 @@ class House:
 
     def _load_graph(self, *, writable: bool) -> Graph:
         uri = self.settings.graph_uri
-        graph: Graph = load("graph", uri.partition(":")[0])(
+        graph: Graph = load("graph", kind_of(uri))(
             uri, writable=writable, base=self.settings.base, workers=self.settings.query.workers
         )
         return graph

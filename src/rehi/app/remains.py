@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rehi.app.embedded import embedded_catalogue
 from rehi.builtin import load
+from rehi.engine_address import kind_of
 from rehi.errors import CatalogueLost, RehiError
 from rehi.settings import Settings
 
@@ -30,7 +31,7 @@ def open_catalogue(settings: Settings, *, anew: bool = False) -> Catalogue:
     if file is not None and remains and (why := file.why_gone()):  # to open it would begin an empty one
         raise CatalogueLost(describe_loss(f"the catalogue {file.path} is lost: {why}", remains))
     uri = settings.catalogue_uri
-    catalogue: Catalogue = load("catalogue", uri.partition(":")[0])(uri)
+    catalogue: Catalogue = load("catalogue", kind_of(uri))(uri)
     try:
         if ARCHIVE in remains and knows_nothing(catalogue):  # what else remains may lie there before it is known
             raise CatalogueLost(describe_loss("the catalogue is lost: it knows nothing", remains))

@@ -7,10 +7,11 @@ leaves by HTTP passes here, pages and answers and problems; what is kept of the 
 from __future__ import annotations
 
 from html import escape
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
+from rehi.engine_address import hide_secrets
 from rehi.settings import Settings
 
 SHORTEST = 6  # characters; shorter words would be found where they mean something else
@@ -48,7 +49,7 @@ def _addresses(uri: str) -> list[str]:
     """Return how errors may name the place of an engine; nothing for one without a host, whose path is veiled by itself."""
     parts = urlsplit(uri)
     if not parts.hostname:
-        return [parts.path]
+        return [uri, hide_secrets(uri), parts.path, *parse_qs(parts.query).get("host", [])]
     names = [uri.partition("://")[2], parts.netloc, parts.netloc.rpartition("@")[2]]
     if parts.password:
         names += [name.replace(f":{parts.password}@", ":***@") for name in names[:2]]

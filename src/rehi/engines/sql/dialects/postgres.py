@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
+from rehi.engine_address import HIDDEN, hide_secrets, secrets_in
 from rehi.engines.sql.dialects.dialect import READY, TASK_COLUMNS, TASK_JOINS, Guarded, NewResource, NewUrls
 from rehi.engines.sql.statements.driver import array_of, execute, fetch_all
 from rehi.engines.sql.statements.values import HEAD, INDEXED_URL, tail_of
@@ -104,6 +105,7 @@ class PostgresDialect:
 
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql+psycopg")
+        self._address = url.render_as_string(hide_password=False)
         try:
             import psycopg
         except ModuleNotFoundError as error:
@@ -117,8 +119,8 @@ class PostgresDialect:
         return create_engine(self._url, connect_args=given, pool_pre_ping=True, max_overflow=-1)
 
     def where(self) -> str:
-        """Return the server's address, without the password."""
-        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+        """Return the server's address, without what is secret in it."""
+        return hide_secrets(self._address)
 
     def error(self, cause: BaseException) -> UserError:
         """Return an error of PostgreSQL as one of ours, in one sentence."""
@@ -127,8 +129,8 @@ class PostgresDialect:
             return DiskFull(f"the disk is full: nothing more can be kept in the catalogue {self.where()}")
         lines = [line.strip() for line in str(original).splitlines() if line.strip()]
         reason = lines[0] if lines else type(original).__name__
-        if self._url.password:
-            reason = reason.replace(str(self._url.password), "***")
+        for secret in sorted(secrets_in(self._address), key=len, reverse=True):
+            reason = reason.replace(secret, HIDDEN)
         kind = CatalogueAway if self._is_away(cause, original) else EngineError
         return kind(f"the catalogue {self.where()} can't be used: {reason}")
 
