@@ -97,7 +97,7 @@ def doors(folder: Path) -> list[Door]:
         Door("kept heads", lambda raw: read_http_head(io.BytesIO(raw), len(raw)), HEADS, 1_000_000),
         Door("records", lambda raw: unpack_record(gzip.compress(raw, 1)), (*CRAWLS, *HEADS), 400_000),
         Door("header values", _value, VALUES, 60_000),
-        Door("urls", partial(_each, _url), (*URLS, *LINES), 64_000),
+        Door("urls", partial(_each, _url), (*URLS, *LINES), 64_000, dear=40.0),
         Door("crawls", partial(_filed, folder / "a.warc", read_crawl, None), CRAWLS, 1_000_000),
         Door("packed crawls", partial(_filed, folder / "a.warc.gz", read_crawl, gzip.compress), CRAWLS, 1_000_000),
         Door("lists", partial(_filed, folder / "a.txt", read_source, None), (*lists, *LINES, *URLS), 1_000_000),

@@ -6,6 +6,7 @@ import io
 from datetime import UTC, datetime
 from functools import partial
 
+from rehi.compare import compare_names
 from rehi.enrich import understand
 from rehi.enrich.names import find_names
 from rehi.extract import extract
@@ -14,7 +15,7 @@ from rehi.link import link
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.operations.diff.body import ParsedBody
 from rehi.operations.diff.methods import compare_bodies
-from rehi.operations.diff.names import compare_named_entities
+from rehi.operations.diff.names import _checked
 from rehi.serve.harmless_markup import HarmlessMarkup
 from tests.extract.test_growth import PLAIN, UNITS
 from tests.growth.shapes import BETWEEN, pair, repeat, repeat_each
@@ -132,8 +133,8 @@ def _compare(media_type: str, raw: bytes) -> object:
 
 
 def _compare_names(raw: bytes) -> object:
-    old, new = _bodies("text/plain", raw)
-    return compare_named_entities(old, new)
+    old, _, new = raw.decode("utf-8", "replace").partition(BETWEEN.decode())
+    return _checked(compare_names(link(find_names(old, "et")), link(find_names(new, "et"))), old, new)
 
 
 def _print(raw: bytes) -> object:
