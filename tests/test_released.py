@@ -20,6 +20,7 @@ from sqlalchemy import create_engine, text
 from rehi.app import House
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.source import SourceState
+from rehi.operations.entities import split_entity
 from rehi.operations.workers import describe_anew
 from rehi.settings import Settings
 from rehi.testing.postgres import PostgresServer, find_postgres
@@ -102,6 +103,7 @@ def test_a_released_folder_opens_goes_on_and_has_lost_nothing(released: tuple[Se
         assert (totals.to_read, totals.to_describe) == (0, 0)
         check_graph(house)
         check_sources(house)
+        check_entities(house)
     with House(settings) as again:
         check_bytes_and_texts(again, old)
 
@@ -143,6 +145,17 @@ def check_sources(house: House) -> None:
     assert (pages.state, pages.cursor, pages.worker) == (SourceState.DONE, b"2", house.worker)
     assert house.catalogue.document(LATER).visited_at is not None
     assert (log.state, log.cursor, log.worker) == (SourceState.READING, b"1", "")
+
+
+def check_entities(house: House) -> None:
+    """Those of before are the first of their names, and there is room for others of these names, and for identifiers."""
+    row = max(house.catalogue.find_entities("", Page(limit=1_000)), key=lambda row: row.documents)
+    assert row.key.sense == 1
+    page, *_ = house.catalogue.documents(DocumentFilter(entity=row.key), Page())[0]
+    other = split_entity(house, entity=str(row.key), documents=(page.resource_id,))
+    assert str(other.key) == f"{row.key}/2"
+    assert house.catalogue.describe_entities([row.id])[0].documents == row.documents - other.documents
+    assert (other.documents >= 1, other.identifiers) == (True, ())
 
 
 def check_bytes_and_texts(house: House, old: Facts) -> None:

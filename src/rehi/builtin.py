@@ -198,13 +198,27 @@ def _examine(group: str, point: EntryPoint) -> str:
 def _load_checked(group: str, name: str, place: str) -> Any:
     """Return a part; SettingsError if it can't be loaded, or is a topic that nobody would ever put work into the outbox for."""
     part = load_place(place)
-    if group == "topic" and not is_built_in(group, name):
-        first = BUILTIN[group]
-        follows = getattr(part, "follows", "")
-        if follows not in first:
-            what = f"the topic {follows}" if follows else "no topic"
-            raise SettingsError(f"{place} can't be used: it follows {what}, and must follow {' or '.join(first)}")
+    if group == "topic" and not is_built_in(group, name) and (why := _examine_topic(name, part)):
+        raise SettingsError(f"{place} can't be used: it {why}")
     return part
+
+
+def _examine_topic(name: str, part: Any) -> str:
+    """Return why a topic would never be told of anything, or for ever; empty if neither."""
+    chain = [name]
+    while follows := getattr(part, "follows", ""):
+        if follows in chain:
+            return f"follows {follows}, which comes back to itself"
+        leader = find("topic", follows)
+        if leader is None:
+            return f"follows the topic {follows}, which is not installed"
+        chain.append(follows)
+        part = load_place(leader)
+    if not callable(getattr(part, "subjects", None)):
+        return (
+            "follows no topic and has no subjects" if len(chain) == 1 else f"follows {chain[-1]}, which has no subjects"
+        )
+    return ""
 
 
 @cache

@@ -8,11 +8,13 @@ from datetime import timedelta
 import pytest
 
 from rehi.engines.sql import open_catalogue
+from rehi.frontier import HouseLeaseRules
 from rehi.model.worker import Worker
 from rehi.ports import Catalogue
 from rehi.testing.contracts.catalogue_samples import add, at, failed, record
 
 HOUR = timedelta(hours=1)
+RULES = HouseLeaseRules(longest_rest=86_400.0, longest_lease=600.0)
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def catalogue(catalogue_uri: str) -> Iterator[Catalogue]:
 
 
 def settle(catalogue: Catalogue, seconds: int) -> timedelta:
-    return catalogue.settle_clock(worker="one", now=at(seconds), lease=600.0, rest=86_400.0)
+    return catalogue.settle_clock(worker="one", rules=RULES, now=at(seconds))
 
 
 def test_hosts_and_leases_do_not_wait_for_the_old_time(catalogue: Catalogue) -> None:
@@ -33,7 +35,9 @@ def test_hosts_and_leases_do_not_wait_for_the_old_time(catalogue: Catalogue) -> 
     assert catalogue.lease(
         worker="one", hosts=1, urls=9, ttl=600, now=later
     )  # held until the old time, and ten minutes
-    catalogue.forget_leases(worker="one", rest=5.0, now=later)  # rests until the old time, and five seconds
+    catalogue.forget_leases(
+        worker="one", rules=HouseLeaseRules(least_rest=5.0), now=later
+    )  # rests until the old time, and five seconds
     assert catalogue.lease(worker="two", hosts=1, urls=9, ttl=600, now=later)
     assert not catalogue.lease(worker="three", hosts=9, urls=9, ttl=600, now=at(10))
     assert settle(catalogue, 10) == HOUR - timedelta(seconds=10)
@@ -46,7 +50,9 @@ def test_a_worker_that_was_killed_before_it_signed_by_a_wrong_clock_leaves_no_re
     catalogue.sign(Worker(name="one", started_at=at(0), seen_at=at(10)))
     assert catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(10))
     assert settle(catalogue, 3610) == timedelta()  # it begins an hour ahead,
-    catalogue.forget_leases(worker="one", rest=5.0, now=at(3610))  # gives back what it held, and is killed
+    catalogue.forget_leases(
+        worker="one", rules=HouseLeaseRules(least_rest=5.0), now=at(3610)
+    )  # gives back what it held, and is killed
     assert settle(catalogue, 30) == timedelta(seconds=3580)
     assert catalogue.lease(worker="one", hosts=1, urls=9, ttl=600, now=at(60))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Connection, update
+from sqlalchemy import update
 
 from rehi.engines.sql import SqlCatalogue, open_catalogue
-from rehi.engines.sql.tables import entity, form, mention
+from rehi.engines.sql.tables import entity
 from rehi.link import resolve
 from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.testing.contracts.catalogue_samples import (
+    READ_RULES,
     bring,
     claim_descriptions,
     drain,
@@ -41,15 +42,10 @@ def ids(catalogue: SqlCatalogue) -> dict[EntityKey, int]:
 
 
 def merge(catalogue: SqlCatalogue, old: int, goal: int) -> None:
-    """Merge an entity into another, neither of them on a page with the other, as whoever merges must do it."""
-
-    def work(connection: Connection) -> None:
-        for table in (mention, form):
-            connection.execute(update(table).where(table.c.entity_id == old).values(entity_id=goal))
-        connection.execute(update(entity).where(entity.c.id == old).values(merged_into=goal, documents=0))
-        connection.execute(update(entity).where(entity.c.id == goal).values(documents=entity.c.documents + 1))
-
-    catalogue.database.write(work)
+    """Merge an entity into another."""
+    (known,) = catalogue.describe_entities([goal])
+    catalogue.relink(old, known.key, rules=READ_RULES)
+    drain(catalogue)
 
 
 def test_a_merged_entity_is_the_other_one_everywhere(catalogue: SqlCatalogue) -> None:
@@ -72,8 +68,8 @@ def test_a_merged_entity_is_the_other_one_everywhere(catalogue: SqlCatalogue) ->
 def test_the_graph_says_nothing_of_a_merged_entity_and_its_pages_mention_the_other_one(catalogue: SqlCatalogue) -> None:
     before = ids(catalogue)
     merge(catalogue, before[DORPAT], before[TARTU])
-    catalogue.put("resource")
-    catalogue.put("entity")
+    catalogue.put("resource", catalogue.resource_ids(after=0, limit=9))
+    catalogue.put("entity", catalogue.entity_ids(after=0, limit=9))
     told = claim_descriptions(catalogue, 5)
     assert [described.mentions for described in told.resources] == [(TARTU,), (TARTU,)]
     assert {one.key: one.documents for one in told.entities} == {TARTU: 2, DORPAT: 0}

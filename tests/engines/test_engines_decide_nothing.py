@@ -1,6 +1,7 @@
 """Only the rooms and the pipeline decide: the SQL engine neither names what a visit came to, nor judges by it.
 
-Nor does it count what is in a row or a step further, ask which version is newer, or say in which rooms a problem is solved.
+Nor does it count what is in a row or a step further, ask which version is newer, say in which rooms a problem is solved, work out
+how long a host rests, combine what several sources order, or have a limit of its own for how much time means something.
 """
 
 from __future__ import annotations
@@ -20,12 +21,35 @@ ENGINE = Path(__file__).parents[2] / "src" / "rehi" / "engines" / "sql"
 OWN_ERRORS = frozenset({"UserError", "EngineError", "CatalogueAway", "StoreVersionError", "DiskFull", "NotFound"})
 JUDGED = frozenset({"Outcome", "Disposition", "HostState"})  # whose members only rooms, pipeline and model name
 LOOKED_UP = frozenset({"FETCH", "EXTRACT"})  # the rooms whose problems are found by a resource's URL
-COUNTED_ON = frozenset({"failures", "depth", "depths"})
+COUNTED_ON = frozenset({"failures", "depth", "depths", "hops", "attempts"})
+# The pace of hosts, how long they rest, and what sources want: an engine keeps these and hands them on.
+WISHES = frozenset(
+    {
+        "delay",
+        "strain",
+        "rest",
+        "least_rest",
+        "weight",
+        "weights",
+        "promised",
+        "frequency",
+        "policy",
+        "policies",
+        "keep",
+    }
+)
+CODECS = frozenset(
+    {"read_claims", "write_claims", "to_json", "to_table", "cut_lines", "join_lines"}
+)  # of how values are kept
 VERDICTS = frozenset(outcome.value for outcome in Outcome) | {state.value for state in HostState}
 SQL = re.compile(
     rf"\b(?:outcome|state)\W{{1,5}}(?:IN\s*\()?'(?:{'|'.join(sorted(VERDICTS - {'waiting'}))})'", re.IGNORECASE
 )
 COUNTING = re.compile(rf"\b(?:{'|'.join(sorted(COUNTED_ON))})\s*\+\s*1\b", re.IGNORECASE)
+_PACES = "delay|strain|rest|weight"
+RECKONING = re.compile(
+    rf"[:.\b]?\b(?:{_PACES})\b\s*[<>*/+-]|[<>*/+-]\s*[:\w.]*\b(?:{_PACES})\b|\bmax\(\s*(?:{_PACES})\b", re.IGNORECASE
+)
 
 
 def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -44,6 +68,28 @@ def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, "makes a problem of an error"
             case ast.Attribute(attr="disposition"):
                 yield node.lineno, "looks at what happens next"
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("rehi.model."):
+                yield from (
+                    (node.lineno, f"asks {one.name} by itself")
+                    for one in names
+                    if one.name.islower() and one.name not in CODECS
+                )
+            case ast.BinOp(left=left, right=right) if not is_text(node) and (names_in(left) | names_in(right)) & WISHES:
+                yield node.lineno, "reckons with paces or wishes"
+            case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE() | ast.Lt() | ast.LtE()], comparators=[right]) if (
+                names_in(left) | names_in(right)
+            ) & WISHES:
+                yield node.lineno, "compares paces or wishes"
+            case ast.Compare(
+                left=left, ops=[ast.Gt() | ast.GtE() | ast.Lt() | ast.LtE()], comparators=[ast.Name(id=limit)]
+            ) if limit.isupper() and is_time(left):
+                yield node.lineno, f"judges a time by {limit}"
+            case ast.Call(func=ast.Name(id="max" | "min"), args=[*args]) if set().union(*map(names_in, args)) & WISHES:
+                yield node.lineno, "chooses among paces or wishes"
+            case ast.Call(func=ast.Name(id="timedelta"), keywords=keywords) if any(
+                names_in(one.value) & WISHES and not isinstance(one.value, ast.Call) for one in keywords
+            ):
+                yield node.lineno, "makes a rest of a pace"
             case ast.BoolOp(values=values) if any(map(is_of_versions, values)):
                 yield node.lineno, "concludes from new versions"
             case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)) if names_in(left) & COUNTED_ON:
@@ -63,13 +109,38 @@ def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, "selects by what a visit came to"
             case ast.Constant(value=str(text)) if COUNTING.search(text):
                 yield node.lineno, "counts on"
+            case ast.Constant(value=str(text)) if is_sql(text) and RECKONING.search(text):
+                yield node.lineno, "reckons with paces"
 
 
 def names_in(expression: ast.expr) -> set[str]:
-    """Return the names of variables and attributes in an expression."""
+    """Return the names of variables and attributes in an expression; columns are none, by which rows are listed."""
     nodes = list(ast.walk(expression))
-    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not is_column(node)}
     return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def is_column(node: ast.Attribute) -> bool:
+    """Return whether this is a column of a table."""
+    return isinstance(node.value, ast.Attribute) and node.value.attr == "c"
+
+
+def is_text(expression: ast.BinOp) -> bool:
+    """Return whether this joins or fills in texts, or sets of names."""
+    return isinstance(expression.op, ast.Mod | ast.BitOr | ast.BitAnd) or any(
+        isinstance(one, ast.Constant | ast.JoinedStr) and not isinstance(getattr(one, "value", ""), int | float)
+        for one in (expression.left, expression.right)
+    )
+
+
+def is_sql(text: str) -> bool:
+    """Return whether a text is SQL, or an expression of it, and no sentence."""
+    return bool(re.search(r"\b(?:CASE|WHEN|SET|WHERE|SELECT|CAST|max)\b", text))
+
+
+def is_time(expression: ast.expr) -> bool:
+    """Return whether this is a moment or a span of time."""
+    return bool(names_in(expression) & {"ahead", "at", "last", "now", "seen_at", "due_at", "seconds"})
 
 
 def is_of_versions(expression: ast.expr) -> bool:
@@ -121,6 +192,17 @@ def test_an_engine_stores_and_does_not_decide(path: Path) -> None:
         "columns = {'failures': 'CASE WHEN new.failed = 1 THEN host.failures + 1 ELSE 0 END'}",
         "failures = row.failures + 1",
         "row = (source_id, at, depths.get(origin, 0) + 1)",
+        "wanted = Wanted(change.redirect_to, row.source_id, due, row.hops + 1)",
+        "tried = [(row, attempts[row] + 1) for row in ids]",
+        'rested = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"',
+        "pause_until = to_micros(now + timedelta(seconds=row.delay))",
+        "rest = max(row.delay, least)",
+        'fields = {"weight": max((source.weight for source in sources), default=1.0)}',
+        "from rehi.model.claims import combine_orders, read_claims",
+        "longest = at + rest",
+        "ahead = last - at if last - at > _NOTICED else 0",
+        "if ahead > _DAY:\n    move(ahead)",
+        "held = row.keep if row.policy < other.policy else other.keep",
     ],
 )
 def test_a_decision_is_noticed(line: str) -> None:
@@ -139,6 +221,13 @@ def test_a_decision_is_noticed(line: str) -> None:
         "keys = {key_of(Stage.FETCH, row.url): row.id for row in rows}",
         "query = query.where(version.c.taken_at <= until)",
         "told = [row.id for row, change in changes if change.tells_graph]",
+        "from rehi.model.claims import Claims, read_claims",
+        "orders = SourceOrders(*columns)",
+        "until = to_micros(rules.ready_after_loss(row.delay, now))",
+        "trouble = or_(host.c.failures > 0, host.c.strain > 1)",
+        "row = (release.host_id, float(release.delay), float(release.strain))",
+        'query = text("SELECT delay, strain FROM host WHERE id = :id")',
+        "if len(self.hosts) > _HOSTS:\n    self.hosts.clear()",
     ],
 )
 def test_what_only_stores_is_let_be(line: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from rehi.graph.description import ENTITIES, RESOURCES
 from rehi.model.entity import Entity
 from rehi.model.work import ResourceDescription
-from rehi.ports import GraphChange, GraphContext, Knowledge
+from rehi.ports import Catalogue, GraphChange, GraphContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ def describe(
 ) -> list[GraphChange]:
     """Return the changes that describe all of these."""
     by_id = {resource.resource_id: resource for resource in resources}
-    given = cast("Knowledge", GivenKnowledge(by_id, {entity.id: entity for entity in entities}))
+    given = cast("Catalogue", GivenKnowledge(by_id, {entity.id: entity for entity in entities}))
     context = GraphContext(catalogue=given, base=base, note=lambda subject, error: None)
     changes = RESOURCES.describe(list(by_id), context)
     described = ENTITIES.describe([entity.id for entity in entities], context)

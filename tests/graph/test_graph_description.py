@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 from rehi.graph import describe_vocabulary
 from rehi.graph import vocabulary as v
 from rehi.languages.kinds import NameKind
-from rehi.model.entity import Entity, EntityKey
+from rehi.model.entity import Entity, EntityKey, Identifier
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 from rehi.ports import ReplaceGraph, ReplaceSubject
@@ -100,6 +100,19 @@ def test_organisations_and_places_have_names_of_their_kind() -> None:
                 ner:lemma "Bmw", "bmw" .
             <{base}/entity/place/sillamäe> a nerd:Location ; foaf:name "Sillamäe" ; ner:locationName "Sillamäe" ;
                 ner:lemma "Sillamäe" .
+        }
+        """
+    )
+
+
+def test_an_entity_is_the_same_as_what_an_authority_is_sure_of_and_close_to_what_it_is_not() -> None:
+    second, records = replace(KATRIN, sense=2), (Identifier("http://a.test/7"), Identifier("http://b.test/8", 0.5))
+    other = Entity(id=3, key=second, name="Katrin Paio", documents=1, identifiers=(*records, Identifier("no IRI", 1.0)))
+    assert quads(entities=[other]) == expected(
+        """
+        <{base}/graph/entities> {
+            <{base}/entity/person/katrin-paio/2> a nerd:Person ; foaf:name "Katrin Paio" ; owl:sameAs <http://a.test/7> ;
+                skos:closeMatch <http://b.test/8> .
         }
         """
     )

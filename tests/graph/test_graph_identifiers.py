@@ -23,6 +23,7 @@ BASE = "http://rehi.localhost"
 
 def test_the_kind_stands_in_the_path() -> None:
     assert entity_iri(BASE, EntityKey(NameKind.PERSON, "katrin-paio")).value == f"{BASE}/entity/person/katrin-paio"
+    assert entity_iri(BASE, EntityKey(NameKind.PERSON, "katrin-paio", 2)).value == f"{BASE}/entity/person/katrin-paio/2"
     assert entity_iri(BASE + "/", EntityKey(NameKind.PLACE, "võru")).value == f"{BASE}/entity/place/võru"
     assert entities_graph(BASE).value == f"{BASE}/graph/entities"
     assert resource_graph(BASE, 8127).value == f"{BASE}/graph/resource/8127"

@@ -145,6 +145,16 @@ def test_an_identity_goes_to_what_its_entity_was_merged_into() -> None:
     assert (linked.identity.key, linked.entity_id) == (paio.key, 9)
 
 
+def test_of_several_of_one_name_the_one_that_the_page_mentioned_before_is_taken() -> None:
+    (paio,) = identities(person("Katrin Paio"))
+    second = EntityKey(NameKind.PERSON, "katrin-paio", 2)
+    known = {paio.key: [Candidate(3, paio.key, "Katrin Paio"), Candidate(4, second, "Katrin Paio", 2)]}
+    (linked,) = resolve([paio], known, [second])
+    assert linked.entity_id == 4
+    (linked,) = resolve([paio], known, [EntityKey(NameKind.PERSON, "jaan-tamm")])
+    assert linked.entity_id == 3
+
+
 def test_the_first_of_several_candidates_is_taken_and_those_of_other_keys_are_not() -> None:
     (paio,) = identities(person("Katrin Paio"))
     several = [Candidate(3, paio.key, "Katrin Paio"), Candidate(4, paio.key, "KATRIN PAIO")]

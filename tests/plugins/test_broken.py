@@ -59,7 +59,10 @@ def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, Site]) -> No
     assert "rehi has its own" in errors["format", "text/html"]
     assert "no kind of part called 'soothsayer'" in errors["soothsayer", "misspelt"]
     assert errors["facet", "failing"] == ""
-    assert "it follows no topic, and must follow resource or entity" in errors["topic", "lonely"]
+    assert "it follows no topic and has no subjects" in errors["topic", "lonely"]
+    assert "it follows hen, which comes back to itself" in errors["topic", "hen"]
+    assert "it follows egg, which comes back to itself" in errors["topic", "egg"]
+    assert "it follows the topic parent, which is not installed" in errors["topic", "orphan"]
     for group in ("catalogue", "graph", "shelf", "backup", "executor", "source"):
         assert "another planet" in errors[group, "nowhere"]
     assert "another planet" in rehi.run("plugins")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ WELSH = (
     " gorsaf Llanwyntog, a bydd y gwynt yn codi gyda'r nos."
 )
 REPORT = f"Tywydd y gogledd\n\nstation|degrees|sky\nAberffin|-4|clear\nLlanwyntog|2|Snow showers\n\n{WELSH}\n".encode()
-WARM = REPORT.replace(b"-4", b"14")
+WARM = REPORT.replace(b"-4", b"14").replace(b"gorsaf Llanwyntog", b"y mynydd")
 WEATHER = "application/vnd.weather"
 TERMS = "PREFIX w: <http://weather.example/terms#> "
 KINDS = {
@@ -150,7 +151,7 @@ def test_exact_duplicates_are_read_once(outside: Outside) -> None:
 
 def test_the_tagger_finds_entities_of_the_new_kind(outside: Outside) -> None:
     (row,) = outside.rehi.ask("find", "aberf")
-    assert row["entity"]["key"] == {"kind": "station", "slug": "aberffin"}
+    assert row["entity"]["key"] == {"kind": "station", "slug": "aberffin", "sense": 1}
     assert len(row["pages"]) == 2
     assert outside.rehi.ask("stats")["totals"]["entities"]["station"] == 2
     assert "stations" in outside.rehi.run("stats")
@@ -164,6 +165,26 @@ def test_the_graph_says_what_kind_facet_and_topic_state(outside: Outside) -> Non
     graph = outside.query(f"SELECT ?g ?season {{ GRAPH ?g {{ <{page}> w:season ?season }} }}")
     assert [row[1] for row in graph] == ["winter"]
     assert "/graph/climate/" in graph[0][0]
+
+
+STATIONS = "SELECT ?name ?height ?reports { ?s w:name ?name ; w:height ?height ; w:reports ?reports } ORDER BY ?name"
+
+
+def test_a_topic_with_subjects_of_its_own_speaks_of_all_of_them(outside: Outside) -> None:
+    known = [["Aberffin", "12", "2"], ["Llanwyntog", "310", "2"], ["Pen-y-niwl", "904", "0"]]
+    assert outside.query(STATIONS) == known, "also what no document concerns"
+    totals = outside.rehi.ask("stats")["totals"]
+    compared = totals["documents"] * 2 + sum(totals["entities"].values()) + len(known)
+    outside.rehi.run("harvest", "--graph-anew")
+    assert outside.query(STATIONS) == known
+    _lose_graph(outside)
+    outside.rehi.run("harvest")
+    assert outside.query(STATIONS) == known
+    with outside.rehi.up() as address:
+        page = ask_at(address)(f"/sparql?query={quote(TERMS + STATIONS)}").text
+        assert "Pen-y-niwl" in page
+    graph = next(check for check in outside.rehi.ask("doctor", "--deep", code=0) if check["what"] == "graph")
+    assert f"{compared} descriptions compared" in graph["seen"]
 
 
 def test_the_page_and_the_api_show_all_of_it(outside: Outside) -> None:
@@ -199,6 +220,7 @@ def test_what_a_page_says_no_more_the_topic_takes_back(outside: Outside) -> None
     outside.rehi.run("update", "--url", page)
     assert outside.query(f"SELECT ?s {{ <{page}> w:season ?s }}") == []
     assert outside.query(f"SELECT ?n {{ <{page}> w:coldest ?n }}") == [["2"]]
+    assert [row[2] for row in outside.query(STATIONS)] == ["2", "1", "0"]
     old = outside.rehi.ask("text", page, "--version", "1")
     assert old["facets"]["weather"]["degrees"] == -4
     assert outside.rehi.ask("stats")["totals"]["to_describe"] == 0
@@ -228,6 +250,10 @@ def test_without_the_package_everything_it_made_stays_readable(outside: Outside,
     assert reading["facets"].keys() == {"language", "names"}
     assert reading["document"]["parts"]
     assert rehi.ask("plugins", "--others") == []
+
+
+def _lose_graph(outside: Outside) -> None:
+    shutil.rmtree(outside.folder / "graph")
 
 
 def _show(rehi: Rehi, url: str) -> Any:

@@ -99,7 +99,7 @@ class NamesFacet(SilentFacet):
 
         for key in page.description.mentions:
             yield Triple(
-                page.mint("entity", key.kind, key.slug),
+                page.mint("entity", key.kind, *key.path.split("/")),
                 NamedNode("http://www.estner.ee/estnerd#mentionedAtSite"),
                 page.iri,
             )

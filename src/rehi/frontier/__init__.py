@@ -3,7 +3,16 @@
 from rehi.frontier.agenda import Agenda, PlannedRequest, Purpose
 from rehi.frontier.budget import Budget, adjust_price, allowance
 from rehi.frontier.history import is_host_history, is_page_history
-from rehi.frontier.politeness import Pace, Politeness, check_settings, host_name, parse_hours, politeness_for, zone_of
+from rehi.frontier.politeness import (
+    HouseLeaseRules,
+    Pace,
+    Politeness,
+    check_settings,
+    host_name,
+    parse_hours,
+    politeness_for,
+    zone_of,
+)
 from rehi.frontier.schedule import (
     Plan,
     Sighting,
@@ -21,6 +30,7 @@ __all__ = [
     "VISIT_RULES",
     "Agenda",
     "Budget",
+    "HouseLeaseRules",
     "Pace",
     "Plan",
     "PlannedRequest",

@@ -1,4 +1,7 @@
-"""Politeness: at what pace and in which hours one host may be visited, by the settings and by an operator's orders."""
+"""Politeness: at what pace and in which hours one host may be visited, by the settings and by an operator's orders.
+
+And the rules for leases: how long a host rests whose lease was lost, and what a clock that was set makes of rests.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rehi.errors import SettingsError
 from rehi.frontier.schedule import next_time, parse_policy
-from rehi.model.host import HostOrders
+from rehi.model.host import ClockCorrection, HostOrders
 from rehi.settings import FetchSettings, Settings
 
 MOST_STRAIN = 64.0
 _RELIEF = 0.8  # with each good answer: from the highest strain, a host is visited as before after 19 of them
 _LEAST = 1.0  # seconds; a shorter pause counts as this long when strain multiplies it
+_NOTICED = timedelta(seconds=5)  # by which a last sign may be ahead: clocks are set in small steps
+_WORTH = timedelta(days=1)  # what is due an hour late is not worth the writing
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = "|".join(_DAYS)
 _WINDOW = re.compile(
@@ -185,3 +190,26 @@ def check_settings(settings: Settings) -> None:
     parse_policy(settings.revisit.policy)
     if settings.revisit.schedule:
         next_time(settings.revisit.schedule, after=datetime(2000, 1, 1, tzinfo=UTC), time_zone=time_zone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HouseLeaseRules:
+    """The rules that the pipeline gives to the catalogue; all in seconds."""
+
+    least_rest: float = 0.0  # after a lease that was lost
+    longest_rest: float = 0.0  # of any host
+    longest_lease: float = 0.0
+
+    def ready_after_loss(self, delay: float, now: datetime) -> datetime:
+        """Return until when a host rests that was held: for its own delay at least, since it may just have been visited."""
+        return now + timedelta(seconds=max(delay, self.least_rest))
+
+    def correct_clock(self, last: datetime | None, now: datetime) -> ClockCorrection:
+        """Return what holds if a worker was seen ``last``: whether the clock has gone back, and how far ahead things may lie."""
+        ahead = last - now if last is not None and last - now > _NOTICED else timedelta()
+        return ClockCorrection(
+            ahead=ahead,
+            rests_end=now + timedelta(seconds=self.longest_rest),
+            leases_end=now + timedelta(seconds=self.longest_lease),
+            moves_plans=ahead > _WORTH,
+        )

@@ -76,6 +76,7 @@ def apply_visits(
         due_at=course.due_at,
         redirect_to=course.redirect_to,
         target_due=course.target_due,
+        target_hops=state.hops + 1,
         problems=tuple(course.problems),
         problems_end=course.problems_end,
         tells_graph=course.absence or bool(course.versions),
@@ -127,6 +128,7 @@ def _state_after(before: ResourceState, visit: Visited, outcome: Outcome, *, rem
         etag=visit.etag if new or (same and visit.etag) else before.etag,
         last_modified=visit.last_modified if new or (same and visit.last_modified) else before.last_modified,
         history=visit.history or before.history,
+        hops=before.hops,
     )
 
 

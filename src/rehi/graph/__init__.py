@@ -8,8 +8,11 @@ from rehi.graph.mark import compare_marks, describe_mark, find_gap, mark_graph, 
 from rehi.graph.ontology import describe_vocabulary
 from rehi.graph.query import PreparedQuery, QueryKind, prepare_query
 from rehi.graph.results import choose_media_type, media_type_for
+from rehi.graph.topics import ALL, GraphTopic, load_topics, put_all, rewritten_kinds
 
 __all__ = [
+    "ALL",
+    "GraphTopic",
     "PreparedQuery",
     "QueryKind",
     "choose_media_type",
@@ -18,10 +21,13 @@ __all__ = [
     "describe_vocabulary",
     "entities_graph",
     "find_gap",
+    "load_topics",
     "mark_graph",
     "media_type_for",
     "mint",
     "prepare_query",
+    "put_all",
     "read_mark",
     "read_statements",
+    "rewritten_kinds",
 ]

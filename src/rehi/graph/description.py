@@ -45,6 +45,8 @@ _NAME = NamedNode(v.FOAF + "name")
 _GIVEN = NamedNode(v.FOAF + "givenName")
 _FAMILY = NamedNode(v.FOAF + "familyName")
 _LEMMA = NamedNode(v.NER + "lemma")
+_SAME_AS = NamedNode(v.OWL + "sameAs")
+_CLOSE_MATCH = NamedNode(v.SKOS + "closeMatch")
 _DATE_TIME = NamedNode(v.XSD + "dateTime")
 _INTEGER = NamedNode(v.XSD + "integer")
 
@@ -55,6 +57,10 @@ class ResourceTopic:
     """Documents: their metadata, versions, mentions and what facets state, each in a graph of its own."""
 
     follows = ""
+
+    def subjects(self, context: GraphContext, *, after: int, limit: int) -> Sequence[int]:
+        """Return the ids of resources that have versions."""
+        return context.catalogue.resource_ids(after=after, limit=limit)
 
     def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
         """Return the changes that bring the graphs of resources up to date; a facet that fails costs only what it states."""
@@ -70,6 +76,10 @@ class EntityTopic:
     """Entities: their kinds, names and forms, all in one graph."""
 
     follows = ""
+
+    def subjects(self, context: GraphContext, *, after: int, limit: int) -> Sequence[int]:
+        """Return the ids of entities."""
+        return context.catalogue.entity_ids(after=after, limit=limit)
 
     def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
         """Return the changes that bring the descriptions of entities up to date; what no document mentions is gone."""
@@ -155,6 +165,9 @@ def _describe_entity(entity: Entity, subject: NamedNode) -> Iterator[Triple]:
         yield Triple(subject, _FAMILY, Literal(family))
     for lemma in entity.lemmas:
         yield Triple(subject, _LEMMA, Literal(_writable(lemma)))
+    for known in entity.identifiers:
+        if (record := document_iri(known.iri)) is not None:
+            yield Triple(subject, _SAME_AS if known.score >= 1 else _CLOSE_MATCH, record)
 
 
 def _writable(text: str) -> str:

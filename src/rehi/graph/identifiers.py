@@ -40,8 +40,8 @@ def _encode(match: re.Match[str]) -> str:
 
 
 def entity_iri(base: str, key: EntityKey) -> NamedNode:
-    """Return the IRI of an entity: ``{base}/entity/person/katrin-paio``."""
-    return mint(base, "entity", key.kind, key.slug)
+    """Return the IRI of an entity: ``{base}/entity/person/katrin-paio``, and ``…/katrin-paio/2`` for the second of that name."""
+    return mint(base, "entity", key.kind, *key.path.split("/"))
 
 
 def entities_graph(base: str) -> NamedNode:

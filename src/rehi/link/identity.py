@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from rehi.builtin import load_all
 from rehi.link.name import oddity, slug
@@ -31,18 +31,20 @@ def link(mentions: Iterable[Mention]) -> tuple[Identity, ...]:
 
 
 def resolve(
-    identities: Iterable[Identity], candidates: Mapping[EntityKey, Sequence[Candidate]]
+    identities: Iterable[Identity],
+    candidates: Mapping[EntityKey, Sequence[Candidate]],
+    before: Collection[EntityKey] = (),
 ) -> tuple[LinkedIdentity, ...]:
-    """Return each identity with its entity: the one candidate that has its kind and slug, or a new one.
+    """Return each identity with its entity: of several of one name the one that the page mentioned ``before``, or the first.
 
-    Candidates are those that the catalogue knows under the identity's key, an entity that it was merged into among them.
+    Candidates are those that the catalogue knows under the identity's key, an entity that it was merged into among them. Without
+    any it is a new one.
     """
-    return tuple(
-        LinkedIdentity(
-            identity=identity, entity_id=next((known.id for known in candidates.get(identity.key, ())), None)
-        )
-        for identity in identities
-    )
+    linked = []
+    for identity in identities:
+        known = sorted(candidates.get(identity.key, ()), key=lambda candidate: candidate.key not in before)
+        linked.append(LinkedIdentity(identity=identity, entity_id=known[0].id if known else None))
+    return tuple(linked)
 
 
 def _bearers(groups: Mapping[EntityKey, Sequence[Mention]], with_parts: Set[str]) -> dict[EntityKey, EntityKey]:

@@ -1,12 +1,12 @@
-"""Claims: what a source says of a resource, before anybody has visited it."""
+"""Claims: what a source says of a resource, before anybody has visited it, and what all its sources order together."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 LONGEST = 2_000  # characters of one claim that are kept
 MOST_EXTRA = 50  # further pairs that are kept
@@ -75,11 +75,34 @@ def read_claims(text: str) -> Claims:
     return Claims(**known)
 
 
-def promised_frequency(claims: Iterable[Claims]) -> float:
-    """Return the shortest time between changes that any source promises, in seconds; 0 if none does."""
-    return min((one.frequency for one in claims if one.frequency > 0), default=0.0)
+class SourceOrders(NamedTuple):
+    """What one source claims of a resource, and orders for it."""
+
+    claims: str  # as they are kept
+    policy: str  # for coming back; an empty one is the settings' own
+    weight: float  # how much it matters
+    keep: str  # the rule for what is kept
 
 
-def promised_type(claims: Iterable[Claims]) -> str:
-    """Return the media type that the first source to name one promises; empty if none does."""
-    return next((one.media_type for one in claims if one.media_type), "")
+@dataclass(frozen=True, slots=True)
+class CombinedOrders:
+    """What all sources of a resource order together."""
+
+    policies: tuple[str, ...] = ()
+    weight: float = 1.0  # that of the source that matters most
+    promised: float = 0.0  # the shortest time between two changes that a source promises, in seconds; 0 if none does
+    promised_type: str = ""  # the media type that the first source to name one promises
+    keeps: tuple[str, ...] = ()  # of each source, the rule for what is kept
+
+
+@lru_cache(maxsize=1_000)  # most resources have the same ones
+def combine_orders(sources: tuple[SourceOrders, ...]) -> CombinedOrders:
+    """Return what sources order together, the first source first."""
+    claims = [read_claims(source.claims) for source in sources if source.claims]
+    return CombinedOrders(
+        policies=tuple(dict.fromkeys(source.policy for source in sources)),
+        weight=max((source.weight for source in sources), default=1.0),
+        promised=min((one.frequency for one in claims if one.frequency > 0), default=0.0),
+        promised_type=next((one.media_type for one in claims if one.media_type), ""),
+        keeps=tuple(source.keep for source in sources),
+    )

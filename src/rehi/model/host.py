@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -112,3 +112,13 @@ class HostFacts:
     worker: str  # who holds it
     neighbours: tuple[str, ...]  # other origins at the same address
     visits: tuple[VisitRow, ...]  # the newest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockCorrection:
+    """What becomes of that which lies too far ahead, because the clock has gone back or a limit is shorter now."""
+
+    ahead: timedelta  # how far the clock has gone back: all that was planned by the old time is early by as much
+    rests_end: datetime  # no host rests longer
+    leases_end: datetime  # no lease and no claim holds longer
+    moves_plans: bool  # whether what was planned to be due after the old time is moved, too

@@ -34,6 +34,7 @@ class ResourceState:
     etag: str = ""
     last_modified: str = ""
     history: bytes = b""  # of its changes, as the frontier writes it
+    hops: int = 0  # redirects that led here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,7 @@ class ResourceChange:
     due_at: datetime | None = None  # None leaves the schedule as it is
     redirect_to: str | None = None  # empty for nowhere; None leaves the redirect as it is
     target_due: bool = True  # whether a target that nobody knew is due at once
+    target_hops: int = 0  # redirects that led to it
     problems: tuple[Problem, ...] = ()
     problems_end: bool = False  # what was noted of earlier visits holds no longer
     tells_graph: bool = False  # there is a new version, or one with versions is gone or back: the graph must be told

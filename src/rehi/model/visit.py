@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import BinaryIO
 
 from rehi.errors import FetchError
+from rehi.model.claims import SourceOrders
 from rehi.model.host import NO_ORDERS, HostOrders, Probe
 from rehi.model.http import Headers as Headers
 from rehi.model.http import find_header
@@ -30,12 +31,9 @@ class VisitTask:
     failing_since: datetime | None = None
     visited_at: datetime | None = None  # last
     hops: int = 0  # redirects that led here
-    policies: tuple[str, ...] = ()  # of its sources, for coming back; an empty one is the settings' own
-    weight: float = 1.0  # how much more the source that matters most matters than others
-    promised: float = 0.0  # the shortest time between two changes that a source promises, in seconds; 0 if none does
-    promised_type: str = ""  # the media type that a source promises
+    sources: tuple[SourceOrders, ...] = ()  # what each of its sources claims and orders, the first one first
     history: bytes = b""  # of its changes, as the frontier writes it
-    pruned_by: tuple[str, ...] = ()  # the rules of its sources for what is kept, if its bytes were pruned
+    pruned: bool = False  # its bytes are not kept any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,11 @@ class ReadResult:
     seconds: tuple[tuple[str, float], ...] = ()
 
     @property
+    def attempts(self) -> int:
+        """How often it was tried now."""
+        return self.task.claim.attempts + 1
+
+    @property
     def solved(self) -> tuple[Stage, ...]:
         """The rooms whose problem with the resource, if there was one, holds no longer."""
         return tuple(stage for stage in _READING if self.problem is None or self.problem.stage is not stage)

@@ -13,7 +13,7 @@ from rehi.builtin import table
 from rehi.errors import SettingsError
 from rehi.model.claims import SourceClaims
 from rehi.model.document import Part, Reading, TableShape, Term
-from rehi.model.entity import EntityKey
+from rehi.model.entity import EntityKey, parse_key
 from rehi.model.listing import DocumentFilter, DocumentRow, NameOnPage, Page
 from rehi.model.version import Version
 from rehi.operations.parameters import (
@@ -42,12 +42,12 @@ def parse_term(text: str) -> Term:
 
 def parse_entity(text: str) -> EntityKey:
     """Read an entity's key from text like ``person/katrin-paio``; SettingsError if it is none."""
-    kind, _, slug = text.partition("/")
-    if kind not in (kinds := table("entity_kind")) or not slug:
+    kind, _, path = text.partition("/")
+    if kind not in (kinds := table("entity_kind")) or not path:
         raise SettingsError(
             f"{text[:60]!r} is no entity; give a kind ({', '.join(kinds)}) and a name, as in person/a-b"
         )
-    return EntityKey(kind, slug)
+    return parse_key(kind, path)
 
 
 EntityPath = Annotated[Text, Field(description="An entity, as in person/katrin-paio."), readable_by(parse_entity)]

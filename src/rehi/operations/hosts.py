@@ -12,7 +12,7 @@ from pydantic import Field
 from rehi.app import House, utc_now
 from rehi.errors import SettingsError
 from rehi.fetch import RobotRules
-from rehi.frontier import host_name, parse_hours, politeness_for, zone_of
+from rehi.frontier import HouseLeaseRules, host_name, parse_hours, politeness_for, zone_of
 from rehi.model.host import NO_ORDERS, HostFacts, HostOrders, HostRow, HostState
 from rehi.model.listing import Page
 from rehi.model.visit import Robots
@@ -137,7 +137,7 @@ def order_host(
         why=why.strip()[:200] if left_alone is not None else orders.why,
         changed_at=now,
     )
-    house.catalogue.order(host_id, changed, now=now)
+    house.catalogue.order(host_id, changed, rules=HouseLeaseRules(), now=now)
     return changed
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from rehi.app import House, lock_folder, utc_now
 from rehi.backup import Backup, BackupFile, BackupPart, Repository
 from rehi.errors import DataFolderBusy, EngineError, SettingsError
+from rehi.frontier import HouseLeaseRules
 from rehi.graph import compare_marks, mark_graph, read_mark
 from rehi.model.generation import GraphCondition
 from rehi.operations.reindex import set_catalogue_aside
@@ -230,7 +231,9 @@ class _RestoreRun:
         with House(self._settings) as house:
             now = house.catalogue.clock()
             for one in house.catalogue.workers(now=now) if BackupPart.CATALOGUE in parts else ():
-                house.catalogue.forget_leases(worker=one.name, rest=self._settings.fetch.delay, now=now)
+                house.catalogue.forget_leases(
+                    worker=one.name, rules=HouseLeaseRules(least_rest=self._settings.fetch.delay), now=now
+                )
             whole = parts == ALL and with_graph and self._backup.graph_is_current
             self._graph_anew = not (whole if _without_marks(house) else _is_whole(house))
             if self._graph_anew:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rehi.app import House, utc_now
-from rehi.builtin import load_all
 from rehi.errors import EngineAway
 from rehi.model.listing import Totals
 from rehi.model.outage import Outage
@@ -66,10 +65,12 @@ def get_totals(house: House) -> Totals:
 
 def get_status(service: RunningService) -> Status:
     """Return what is being done now, and how much there is of everything."""
+    from rehi.graph import rewritten_kinds
+
     house = service.house
     try:
         totals = get_totals(house)
-        graph = GraphStatus(incomplete=house.graph_gap(), left=house.catalogue.graph_record(load_all("topic")).left)
+        graph = GraphStatus(incomplete=house.graph_gap(), left=house.catalogue.graph_record(*rewritten_kinds()).left)
     except EngineAway as error:
         return Status(service=tell_outage(service.status, error), totals=None, outdated=0, graph=None)
     return Status(service=service.status, totals=totals, outdated=count_outdated(house, totals), graph=graph)

@@ -70,6 +70,10 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
                   "People, organisations and places by the beginning of a name."),
         Operation("get_entity", "GET /api/entities/{kind}/{slug:path}", "rehi.operations.entities:get_entity",
                   "One of them.", errors=(NotFound,)),
+        Operation("merge_entities", "POST /api/entities/merge", "rehi.operations.entities:merge_entities",
+                  "Let two of them be one.", changes=True, errors=(NotFound,)),
+        Operation("split_entity", "POST /api/entities/split", "rehi.operations.entities:split_entity",
+                  "Let some documents mention another one of the same name.", changes=True, errors=(NotFound,)),
     ),
     "Graph": (
         Operation("query_graph", "GET /sparql", "rehi.serve.sparql:query_graph",

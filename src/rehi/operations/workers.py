@@ -74,9 +74,12 @@ def take_graph_over(house: House, *, force: bool = False) -> None:
 
 
 def describe_anew(house: House) -> None:
-    """Have the whole graph written again from the catalogue, by whoever writes it. All other topics follow these two."""
-    for kind in ("resource", "entity"):
-        house.catalogue.put(kind)
+    """Have the whole graph written again from the catalogue, by whoever writes it, for all topics with subjects of their own."""
+    from rehi.graph import ALL, load_topics
+
+    for name, topic in load_topics().items():
+        if topic.has_own:
+            house.catalogue.put(name, (ALL,))
 
 
 def state_of(worker: Worker, now: datetime) -> str:

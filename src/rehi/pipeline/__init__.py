@@ -17,6 +17,7 @@ from functools import partial
 from time import perf_counter, sleep
 
 from rehi.errors import ArchiveAway, ArchiveRefuses, CatalogueAway, GraphAway, ReadersAway
+from rehi.frontier import HouseLeaseRules
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.update import UpdateKind
 from rehi.pipeline.clock import CLOCK_JUMPED, ClockWatch
@@ -60,9 +61,8 @@ class Harvest:
             ArchiveRefuses.code: rooms.archive.reach,
             GraphAway.code: self._graph.reach,
         }
-        self._forget_leases = partial(
-            rooms.catalogue.forget_leases, worker=rooms.worker, rest=rooms.settings.fetch.delay
-        )
+        rules = HouseLeaseRules(least_rest=rooms.settings.fetch.delay)
+        self._forget_leases = partial(rooms.catalogue.forget_leases, worker=rooms.worker, rules=rules)
         self._outages = Outages(rooms.clock, self.progress, probes)
         self._clock_watch = ClockWatch(rooms, self._outages.unlisted.append)
         room_steps = (self._discoveries, self._visits, self._readings, self._links, self._descriptions)
@@ -166,17 +166,23 @@ class Harvest:
         return described and not self._outages.current and all(room.is_settled for room in rooms)
 
     def _recover(self) -> None:
-        """Enter what the archive holds beyond the catalogue, and take up what was under way when this worker was killed."""
+        """Enter what the archive holds beyond the catalogue, and take up what was under way when this worker was killed.
+
+        First its work is given back, which waits for what the killed process had sent off: by an older list of files, what that has
+        brought would be taken for a tail, and set aside. Its hosts are given back last: before the visits are on record that only
+        the archive knows, another worker would make them once more.
+        """
         rooms = self._rooms
         old = [ProblemKey(Stage.SERVICE, code, code) for code in _AWAY]
         old += [ProblemKey(Stage.SERVICE, "clock", CLOCK_JUMPED), taken_key(rooms.worker)]
         rooms.catalogue.note([], solved=old)
         self._clock_watch.begin()
-        self._forget_leases(now=rooms.clock())
+        self._forget_leases(now=rooms.clock(), keep_hosts=True)
         ends = {file.name: file.known_end for file in rooms.catalogue.known_files()}
         rooms.discovery.take_up(rooms.catalogue.sources())
         self._visits.recover(ends)
         rooms.derived.forget_tail(lambda file: ends.get(file, 0))
+        self._forget_leases(now=rooms.clock())
         if self._writes_graph:
             self._graph.begin()
         elif rooms.graph_owner and rooms.settings.work.graph:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from rehi.errors import Disposition
+from rehi.frontier import HouseLeaseRules
 from rehi.model.problem import Problem, Stage
 from rehi.pipeline.rooms import LEASE_SECONDS, Rooms
 
@@ -74,7 +75,8 @@ class ClockWatch:
         """Shorten what waits for a time that lies too far ahead because the clock has gone back."""
         settings, now = self._rooms.settings, self._rooms.clock()
         longest = max(settings.revisit.longest, settings.fetch.robots_unreachable, _MONTH)
-        back = self._rooms.catalogue.settle_clock(worker=self._rooms.worker, now=now, lease=LEASE_SECONDS, rest=longest)
+        rules = HouseLeaseRules(longest_rest=longest, longest_lease=LEASE_SECONDS)
+        back = self._rooms.catalogue.settle_clock(worker=self._rooms.worker, rules=rules, now=now)
         if back:
             self._tell(-back)
 

@@ -9,11 +9,12 @@ from time import perf_counter
 
 from rehi.builtin import load_all
 from rehi.errors import FacetFailed, RehiError, TopicFailed
+from rehi.graph import ALL, GraphTopic, load_topics, put_all
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.model.work import Claim
 from rehi.pipeline.graph_writer import GraphWriter
 from rehi.pipeline.rooms import LEASE_SECONDS, Progress, Rooms, Step
-from rehi.ports import GraphChange, GraphContext, Topic
+from rehi.ports import GraphChange, GraphContext
 
 RESOURCE = "resource"  # the topic whose statements are counted for sources
 GRAPH_BATCH = 200  # descriptions per graph transaction
@@ -32,7 +33,7 @@ class Descriptions(Step):
         self._write_at = self._published_at = rooms.clock()  # what is stirred waits for its turn here
         self._graph = graph
         self._unpublished = False
-        self._topics: Mapping[str, Topic] = load_all("topic")
+        self._topics: Mapping[str, GraphTopic] = load_topics()
         self._context = GraphContext(catalogue=rooms.catalogue, base=rooms.settings.base, note=self._note)
         self._claims: Sequence[Claim] = ()  # what is not written yet: the graph may be away
         self._noted: set[str] = set()  # topics and facets that have just failed
@@ -123,22 +124,29 @@ class Descriptions(Step):
             if not subjects:
                 continue
             try:
-                changes = topic.describe(subjects, self._context)
-            except RehiError:
-                raise  # the catalogue's own: not the topic's fault
-            except Exception as error:  # an outsider's topic may raise whatever it likes
+                changes = topic.describe([one for one in subjects if one != ALL], self._context)
+            except TopicFailed as error:
                 _log.warning("the topic %s failed", kind, exc_info=True)
-                self._note(f"topic {kind}", TopicFailed(f"{type(error).__name__}: {error}"))
+                self._note(f"topic {kind}", error)
                 continue
+            if ALL in subjects:
+                put_all(self._rooms.catalogue.put, self._context, [topic])
             described.update({(kind, subject): changes.get(subject, ()) for subject in subjects})
         return described
 
     def _put_followers(self, claims: Sequence[Claim]) -> None:
-        """Put into the outbox what other topics have to say of the same subjects; each is claimed by itself."""
-        first = [claim for claim in claims if not self._topics[claim.kind].follows]  # so that none follows in a circle
+        """Put into the outbox what concerns topics that follow others; each is claimed by itself."""
         for kind, topic in self._topics.items():
-            if subjects := [claim.subject for claim in first if claim.kind == topic.follows]:
-                self._rooms.catalogue.put(kind, subjects)
+            leader = topic.leader.name if topic.leader else ""
+            changed = [claim.subject for claim in claims if claim.kind == leader and claim.subject != ALL]
+            if not changed:
+                continue
+            try:
+                concerned = topic.concerned(changed, self._context)
+            except TopicFailed as error:
+                self._note(f"topic {kind}", error)
+                concerned = (ALL,)  # nothing stays untold
+            self._rooms.catalogue.put(kind, concerned)
 
     def _note(self, subject: str, error: RehiError) -> None:
         """Put an error on the problems list."""

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from rehi.builtin import load_all
-from rehi.errors import GraphAway, GraphDamaged, GraphLost, GraphTaken
-from rehi.graph import compare_marks, describe_mark, describe_vocabulary, mark_graph, read_mark
+from rehi.errors import GraphAway, GraphDamaged, GraphLost, GraphTaken, RehiError
+from rehi.graph import (
+    GraphTopic,
+    compare_marks,
+    describe_mark,
+    describe_vocabulary,
+    load_topics,
+    mark_graph,
+    put_all,
+    read_mark,
+    rewritten_kinds,
+)
 from rehi.model.generation import GraphCondition, GraphMark
 from rehi.model.problem import Problem, ProblemKey, Stage
 from rehi.pipeline.rooms import Rooms
-from rehi.ports import GraphChange
+from rehi.ports import GraphChange, GraphContext
 
 GRAPH = "graph"  # the subject of its problem
 GONE = "the graph is not there"
@@ -60,6 +69,8 @@ class GraphWriter:
             self._rewrite(_WHY[condition])
         else:
             is_new = record.mark is None or mark is None  # the first start with this folder, or a kill during that
+            if is_new and not size and (others := [one for one in load_topics().values() if not one.is_built_in]):
+                self._put_all(others)  # what was there before any change, as a register that a topic brings
             self._mark = mark or GraphMark(generation=secrets.token_hex(8), batch=0)
             graph.write([describe_vocabulary(base), *([describe_mark(base, self._mark)] if is_new else [])])
             graph.publish()
@@ -106,7 +117,7 @@ class GraphWriter:
     def settle(self, *, unpublished: bool) -> None:
         """Let queries see what was written, and say so when it was the last of a graph that had to be written again."""
         catalogue = self._rooms.catalogue
-        rewritten = self._rewriting and not catalogue.graph_record(load_all("topic")).left
+        rewritten = self._rewriting and not catalogue.graph_record(*rewritten_kinds()).left
         try:
             if unpublished or rewritten:
                 self._rooms.graph.publish()
@@ -143,6 +154,8 @@ class GraphWriter:
     def _rewrite(self, why: str) -> None:
         _log.warning("%s: all of it is written again from the catalogue", why)
         catalogue, at = self._rooms.catalogue, self._rooms.clock()
+        # All work is there before it is said that the graph is written again: what was put there by then belongs to it.
+        self._put_all(load_topics().values())
         # Noted before the graph bears the new mark: if it comes to a kill between the two, it is begun once more.
         self._mark = GraphMark(generation=secrets.token_hex(8), batch=0)
         if not catalogue.begin_graph(self._mark, rewrite=why, owner=self.owner):
@@ -153,6 +166,15 @@ class GraphWriter:
         base = self._rooms.settings.base
         self._rooms.graph.write([describe_mark(base, self._mark), describe_vocabulary(base)])
         self._rooms.graph.publish()
+
+    def _put_all(self, topics: Iterable[GraphTopic]) -> None:
+        catalogue, base = self._rooms.catalogue, self._rooms.settings.base
+        put_all(catalogue.put, GraphContext(catalogue=catalogue, base=base, note=self._note), topics)
+
+    def _note(self, subject: str, error: RehiError) -> None:
+        """Put an error of a topic on the problems list."""
+        problem = Problem.of(error, stage=Stage.GRAPH, subject=subject, at=self._rooms.clock())
+        self._rooms.catalogue.note([problem])
 
 
 def taken_key(worker: str) -> ProblemKey:

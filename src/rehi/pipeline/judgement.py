@@ -29,6 +29,7 @@ from rehi.errors import (
 )
 from rehi.fetch import PAGE_BYTES, expects_file, is_page, is_soft_404, is_wrong_type, redirect_target
 from rehi.frontier import Sighting, plan_rare, plan_retry, plan_soonest
+from rehi.model.claims import combine_orders
 from rehi.model.host import Probe
 from rehi.model.http import (
     MISSING,
@@ -159,12 +160,12 @@ class Judge:
             )
         if answer.status in REDIRECTS:
             return self._redirected(item, answer)
-        if answer.status == NOT_MODIFIED and are_references(task.pruned_by):
+        if answer.status == NOT_MODIFIED and task.pruned and are_references(combine_orders(task.sources).keeps):
             return self._still_same(item, answer)
         _check_status(answer)
         if item.probe is not None and is_soft_404(answer, url=task.url, probe=item.probe):
             raise SoftError("it is the page that the host shows for whatever it doesn't have")
-        if answer.digest == task.digest and are_references(task.pruned_by):
+        if task.pruned and answer.digest == task.digest and are_references(combine_orders(task.sources).keeps):
             return self._still_same(item, answer)
         known = bodies.get(answer.digest)
         record = self._keep(visit, task) if known is None else self._keep_again(visit, known)
@@ -252,7 +253,8 @@ class Judge:
     ) -> Visited:
         """Return a visit as it is recorded: with when to come back, and a remark if the bytes are not of the expected type."""
         visit, task, host_id = item.visit, item.task, item.lease.host_id
-        before = task.media_type or task.promised_type
+        orders = combine_orders(task.sources)
+        before = task.media_type or orders.promised_type
         wrong = record is not None and is_wrong_type(answer, url=task.url, media_type_before=before)
         last_modified, known = answer.header("last-modified"), task if answer.status == NOT_MODIFIED else None
         sighting = Sighting(
@@ -260,12 +262,12 @@ class Judge:
             at=visit.started_at,
             changed=changed,
             last_modified=parse_http_date(last_modified) if last_modified else None,
-            promised=task.promised,
+            promised=orders.promised,
         )
         plan = plan_soonest(
             sighting,
-            policies=task.policies,
-            weight=task.weight,
+            policies=orders.policies,
+            weight=orders.weight,
             history=task.history,
             host_history=self.histories.get(host_id, item.lease.history),
             price=self.price,

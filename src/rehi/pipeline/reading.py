@@ -29,7 +29,7 @@ from rehi.model.document import Part, Reading, TableShape, Term
 from rehi.model.entity import Identity
 from rehi.model.version import Version
 from rehi.model.work import Claim, FacetBrief, NewReading, ReadingFacts, ReadingKey, ReadTask
-from rehi.ports import Catalogue, Executor, Knowledge
+from rehi.ports import Catalogue, Executor
 from rehi.process import is_shortage
 from rehi.settings import WorkSettings
 
@@ -143,18 +143,28 @@ def read_document(
 
 
 def to_readings(
-    documents: Mapping[ReadingKey, ReadDocument], catalogue: Knowledge, derived: DerivedFiles
+    documents: Mapping[ReadingKey, ReadDocument],
+    catalogue: Catalogue,
+    derived: DerivedFiles,
+    resources: Mapping[ReadingKey, int],
 ) -> dict[ReadingKey, NewReading]:
     """Append documents' records to the derived files, and return the readings to be entered.
 
-    Their identities are linked to entities, as far as the catalogue knows them.
+    Their identities are linked to entities, as far as the catalogue knows them, and where it knows several of a name to those
+    that the document of the resource has mentioned.
     """
     named = {identity.key for document in documents.values() for identity in document.identities}
     candidates = catalogue.find_candidates(named) if named else {}
+    several = {key for key, some in candidates.items() if len(some) > 1}
+    before = {
+        key: [name.key for name in catalogue.outline(resources[key]).names]
+        for key, document in documents.items()
+        if any(identity.key in several for identity in document.identities)
+    }
     return {
         key: NewReading(
             key=key if key.recipe == document.recipe else replace(key, recipe=document.recipe),
-            identities=resolve(document.identities, candidates),
+            identities=resolve(document.identities, candidates, before.get(key, ())),
             facts=replace(document.facts, derived=derived.files.append([document.records])),
             parts=document.parts,
             tables=document.tables,
@@ -219,7 +229,7 @@ class Texts:
             with self.write() as derived:
                 ends = {known.name: known.known_end for known in self.catalogue.known_files()}
                 derived.forget_tail(lambda file: ends.get(file, 0))
-                new = to_readings({key: document}, self.catalogue, derived)
+                new = to_readings({key: document}, self.catalogue, derived, {key: task.resource_id})
                 derived.sync()
                 self.catalogue.enter_reading(new[key], worker=self.plan.worker, now=self.clock())
         except DataFolderBusy:

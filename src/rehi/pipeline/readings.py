@@ -268,7 +268,8 @@ class Readings(Step):
     def _results(self, ended: Sequence[tuple[Unread, ReadDocument | RehiError]], now: datetime) -> Iterator[ReadResult]:
         """Return what the documents came to, and all exact duplicates of them that have waited."""
         documents = {unread.key: outcome for unread, outcome in ended if isinstance(outcome, ReadDocument)}
-        readings = to_readings(documents, self._rooms.catalogue, self._rooms.derived)
+        resources = {unread.key: unread.tasks[0].resource_id for unread, _ in ended}
+        readings = to_readings(documents, self._rooms.catalogue, self._rooms.derived, resources)
         for unread, outcome in ended:
             del self._in_hand[unread.key]
             self._shortages.pop(unread.key, None)

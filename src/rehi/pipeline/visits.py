@@ -20,6 +20,7 @@ from rehi.fetch import (
     robots_url,
 )
 from rehi.frontier import VISIT_RULES, Agenda, Budget, PlannedRequest, Politeness, Purpose, politeness_for, zone_of
+from rehi.model.claims import combine_orders
 from rehi.model.host import HostOrders
 from rehi.model.retention import are_references
 from rehi.model.version import RecordRef
@@ -186,7 +187,7 @@ class Visits(Step):
                 sent = False
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
-            by_reference = bool(task.pruned_by) and are_references(task.pruned_by)
+            by_reference = task.pruned and are_references(combine_orders(task.sources).keeps)
             damaged = task.body in self._judge.damaged
             known = by_reference or (task.body is not None and not damaged and self._holds(task.body))
             self._fetcher.submit(

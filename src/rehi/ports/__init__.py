@@ -7,7 +7,7 @@ One engine may stand behind several ports, as the SQL catalogue does behind most
 from rehi.ports.backup_store import BackupStore
 from rehi.ports.catalogue import Catalogue
 from rehi.ports.executor import Executor
-from rehi.ports.frontier import Frontier, VisitRules
+from rehi.ports.frontier import Frontier, LeaseRules, VisitRules
 from rehi.ports.generation import Generation
 from rehi.ports.graph import (
     DescribedPage,
@@ -42,6 +42,7 @@ __all__ = [
     "GraphContext",
     "Index",
     "Knowledge",
+    "LeaseRules",
     "Ledger",
     "Outbox",
     "PublishedFiles",

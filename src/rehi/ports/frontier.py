@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from rehi.model.host import HostOrders
+from rehi.model.host import ClockCorrection, HostOrders
 from rehi.model.resource import (
     Depths,
     LoopMarks,
@@ -44,6 +44,16 @@ class VisitRules(Protocol):
         """Return what resources become that are on a circle of redirects, and those that are on one no longer."""
 
 
+class LeaseRules(Protocol):
+    """How long hosts rest whose lease was lost, and what a clock that was set means. Pure, as the rules for visits are."""
+
+    def ready_after_loss(self, delay: float, now: datetime, /) -> datetime:
+        """Return until when a host rests that was held, given the delay with which it was last given back."""
+
+    def correct_clock(self, last: datetime | None, now: datetime, /) -> ClockCorrection:
+        """Return how far ahead rests and leases may lie, given when a worker was last seen."""
+
+
 class Frontier(Protocol):
     """What is due, when, and for whom. Hosts are leased, not URLs."""
 
@@ -74,21 +84,25 @@ class Frontier(Protocol):
         self,
         *,
         worker: str,
-        rest: float,
+        rules: LeaseRules,
         now: datetime,
         tokens: Collection[str] = (),
         claims: Collection[int] = (),
+        keep_hosts: bool = False,
     ) -> None:
-        """Give back all that a worker held, as when it starts again after it was killed.
+        """Give back all that a worker held, as when it starts again after it was killed; its work alone if it keeps its hosts.
+
+        A transaction that the killed process has sent off may still be at work. This waits for it: what is asked after this call is
+        all that the process has brought.
 
         What it knows of it keeps: leases with these ``tokens``, and these rows of the outbox as its ``claims``. Each host
-        rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
+        rests as the rules say, since it may just have been visited.
         """
 
-    def settle_clock(self, *, worker: str, now: datetime, lease: float, rest: float) -> timedelta:
+    def settle_clock(self, *, worker: str, rules: LeaseRules, now: datetime) -> timedelta:
         """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time.
 
-        No host rests for longer than ``rest`` seconds, and no lease and no claim holds for longer than ``lease``.
+        No host rests for longer than the rules allow, and no lease and no claim holds for longer.
         """
 
     def forgive(self, *, by: timedelta) -> None:
@@ -106,5 +120,5 @@ class Frontier(Protocol):
     def make_due(self, *, source_id: int | None = None, host: str = "", url: str = "", now: datetime) -> int:
         """Let all that matches be due now, whatever its schedule, and return how many that are."""
 
-    def order(self, host_id: int, orders: HostOrders, *, now: datetime) -> None:
-        """Order something for a host; a lease on one that is to be left alone ends now."""
+    def order(self, host_id: int, orders: HostOrders, *, rules: LeaseRules, now: datetime) -> None:
+        """Order something for a host; a lease on one that is to be left alone ends now, and it rests as the rules say."""

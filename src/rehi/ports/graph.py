@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rehi.errors import RehiError
     from rehi.model.work import ResourceDescription
-    from rehi.ports.knowledge import Knowledge
+    from rehi.ports.catalogue import Catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,23 @@ class DescribedPage(Protocol):
 class GraphContext:
     """What a topic is given to describe its subjects."""
 
-    catalogue: Knowledge
+    catalogue: Catalogue
     base: str  # the public base under which identifiers are minted
     note: Callable[[str, RehiError], None]  # puts an error on the problems list, with what it is about
 
 
 class Topic(Protocol):
-    """What the graph says of one kind of subjects. Work that waits in the outbox under its name is claimed for it."""
+    """What the graph says of one kind of subjects. Work that waits in the outbox under its name is claimed for it.
 
-    follows: str  # "resource" or "entity", whose subjects are this one's too; empty for these two alone
+    Who changes a subject puts it there, by ``Outbox.put`` or in the transaction that changes it. A topic with subjects of
+    its own also has ``subjects(context, *, after, limit)``, which returns the numbers of those after one, in order and
+    greater than 0: what a graph that is written again is told of, and what is compared with it. If it follows another topic, too, then
+    ``concerned(changed, context)`` returns those of its own that a change of the other's subjects concerns; without it, all.
+    """
+
+    follows: (
+        str  # the topic of whose changes this one is told, too; if it has no subjects of its own, that one's are its
+    )
 
     def describe(self, subjects: Sequence[int], context: GraphContext) -> Mapping[int, Sequence[GraphChange]]:
         """Return the changes that bring the graph up to date, by subject; what is gone is replaced by nothing."""

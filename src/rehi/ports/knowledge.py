@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -44,7 +44,7 @@ class Knowledge(Protocol):
         """Return the ids of readings that were made already."""
 
     def find_candidates(self, keys: Iterable[EntityKey]) -> Mapping[EntityKey, Sequence[Candidate]]:
-        """Return the entities known under these keys; for one that was merged into another, that other."""
+        """Return all entities of these keys' kinds and names, the first first; for one that was merged into another, that other."""
 
     def record_reads(
         self,
@@ -57,6 +57,15 @@ class Knowledge(Protocol):
         """Record in one transaction what came of read tasks: readings, documents, mentions, problems, and work for the graph.
 
         The rules say what a document shows from now on. Results whose tasks are done already change nothing.
+        """
+
+    def relink(
+        self, entity_id: int, to: EntityKey, *, readings: Collection[int] | None = None, rules: ReadRules
+    ) -> int:
+        """Let readings mention the entity of a key, which is made if need be, in place of another; return its id.
+
+        Some readings: they are about somebody else of that name, even if that one had been merged. All, if none are given:
+        the two are one from now on, and the key of the other one leads here.
         """
 
     def shown_reading(self, resource_id: int) -> ShownReading:
@@ -73,6 +82,12 @@ class Knowledge(Protocol):
 
     def enter_reading(self, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
+
+    def resource_ids(self, *, after: int, limit: int) -> Sequence[int]:
+        """Return the ids of resources that have versions, in their order, after one of them."""
+
+    def entity_ids(self, *, after: int, limit: int) -> Sequence[int]:
+        """Return the ids of entities, in their order, after one of them."""
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return all that the graph says of resources."""

@@ -12,8 +12,8 @@ from rehi.model.work import Claim
 class Outbox(Protocol):
     """Work by kind and subject. What is claimed is nobody else's until it is finished, given back or too old."""
 
-    def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
-        """Put work into the outbox, for all subjects of the kind if none are given, and return how much.
+    def put(self, kind: str, subjects: Iterable[int]) -> int:
+        """Put work into the outbox, and return how much.
 
         Always as new rows, since somebody may be busy with what was there before.
         """

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from rehi.errors import ArchiveAway, ArchiveError, EngineAway, LiesElsewhere, NotFound, ReadError
 from rehi.link import slug
 from rehi.model.document import Mention, Reading
+from rehi.model.entity import EntityKey
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.outage import say
 from rehi.operations.documents import get_document, list_documents
@@ -41,7 +42,7 @@ class TextSpan:
 
     text: str
     kind: str = ""
-    slug: str = ""
+    path: str = ""  # of the entity, after its kind
 
 
 def show_overview(request: Request) -> Response:
@@ -156,7 +157,7 @@ def show_document(request: Request, document_id: int) -> Response:
         "parts": details.parts,
         "tables": details.tables,
         "trouble": trouble,
-        **_show_reading(reading),
+        **_show_reading(reading, [name.key for name in details.names]),
     }
     return render(request, "document.html", values)
 
@@ -177,22 +178,26 @@ def show_text(request: Request, url: str, version: int | None, at: str) -> Respo
     return render(request, "text.html", {**values, **_show_reading(reading)})
 
 
-def _show_reading(reading: Reading | None) -> dict[str, Any]:
-    """Return what pages show of a reading: the text with the names marked, and facets; nothing before it was read."""
+def _show_reading(reading: Reading | None, keys: Sequence[EntityKey] = ()) -> dict[str, Any]:
+    """Return what pages show of a reading: the text with the names marked, and facets; nothing before it was read.
+
+    Names lead to the entities that are given, of which some are not the first of their name.
+    """
     if reading is None:
         return {"text": [], "cut": False, "facets": [], "failures": {}}
     text = reading.document.text
     facets, failures = view_facets(reading)
     return {
-        "text": mark_names(text[:TEXT_SHOWN], reading.mentions),
+        "text": mark_names(text[:TEXT_SHOWN], reading.mentions, keys),
         "cut": len(text) > TEXT_SHOWN,
         "facets": facets,
         "failures": failures,
     }
 
 
-def mark_names(text: str, mentions: Sequence[Mention]) -> list[TextSpan]:
+def mark_names(text: str, mentions: Sequence[Mention], keys: Sequence[EntityKey] = ()) -> list[TextSpan]:
     """Return the spans of a text in order, with the names marked; together they are the text."""
+    paths = {(key.kind, key.slug): key.path for key in keys}
     spans: list[TextSpan] = []
     at = 0
     for mention in mentions:
@@ -200,7 +205,9 @@ def mark_names(text: str, mentions: Sequence[Mention]) -> list[TextSpan]:
             continue
         if mention.start > at:
             spans.append(TextSpan(text[at : mention.start]))
-        spans.append(TextSpan(text[mention.start : mention.end], mention.kind, slug(mention.name)))
+        named = slug(mention.name)
+        path = paths.get((mention.kind, named), named)
+        spans.append(TextSpan(text[mention.start : mention.end], mention.kind, path))
         at = mention.end
     if at < len(text):
         spans.append(TextSpan(text[at:]))

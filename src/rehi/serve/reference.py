@@ -17,10 +17,11 @@ from rehi.serve.problem_details import KINDS, STATUS
 from rehi.serve.request_parameters import Schema, without_null
 
 BASE = "http://127.0.0.1:8666"  # where rehi answers unless it is told otherwise
-_EXAMPLES = {  # values that make sense in an example
+_EXAMPLES: dict[str, Any] = {  # values that make sense in an example
     "source_id": "1", "document_id": "1", "host_id": "1", "kind": "person", "slug": "katrin-paio", "digits": "20260301",
     "name": "www.example.ee", "url": "http://www.example.ee/", "query": "SELECT * WHERE { ?s ?p ?o } LIMIT 10",
     "keep": "last 5", "follow": "same host, depth 2", "source": "https://www.example.ee/urls.txt",
+    "entity": "person/katrin-paio", "into": "person/kati-paio", "documents": [8127],
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, SmallInt
 from rehi.engines.sql.sampling import TableSample
 from rehi.engines.sql.statements.values import key_of, tail_of
 from rehi.engines.sql.tables import metadata
+from rehi.model.entity import EntityKey
 from rehi.model.inventory import CatalogueFault
 
 BUDGET = 4.0  # seconds of processor time that a quick look may take
@@ -50,7 +51,7 @@ Check = Callable[[Any], str]  # what is wrong with a value; empty if nothing is
 _MADE_OF: dict[str, tuple[str, tuple[str, ...], Callable[..., object]]] = {
     "file": ("key", ("name",), key_of),
     "host": ("key", ("origin",), key_of),
-    "entity": ("key", ("kind", "slug"), key_of),
+    "entity": ("key", ("kind", "slug", "sense"), lambda *of: key_of(of[0], EntityKey(*of).path)),
     "problem": ("key", ("stage", "subject"), key_of),
     "source": ("key", ("location", "name"), lambda place, name: key_of("" if place == name else place, name)),
     "form": ("key", ("entity_id", "what", "text", "given", "family"), lambda *of: key_of(*map(str, of))),

@@ -16,16 +16,26 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rehi.app import House, lock_folder, utc_now
+from rehi.app import House, lock_folder
 from rehi.app.folder_lock import is_locked
-from rehi.builtin import load_all, table
-from rehi.errors import DataFolderBusy, EngineError, QueryError, RehiError, TopicFailed
-from rehi.graph import compare_marks, describe_mark, mark_graph, read_mark, read_statements
+from rehi.builtin import table
+from rehi.errors import DataFolderBusy, EngineError, QueryError, TopicFailed
+from rehi.graph import (
+    ALL,
+    GraphTopic,
+    compare_marks,
+    describe_mark,
+    load_topics,
+    mark_graph,
+    read_mark,
+    read_statements,
+    rewritten_kinds,
+)
 from rehi.model.generation import GraphCondition, GraphMark
 from rehi.operations.health.ailment import Ailment, HousePart
 from rehi.operations.health.catalogue import Seen
 from rehi.operations.health.strays import Strays
-from rehi.ports import GraphChange, GraphContext, QueryLimits, ReplaceGraph, Topic
+from rehi.ports import GraphChange, GraphContext, QueryLimits, ReplaceGraph
 
 CHUNK = 100  # subjects that are compared at once
 SAMPLED = 2  # chunks of each topic that a quick look compares
@@ -33,6 +43,7 @@ TRIES = 20  # to find a moment in which a chunk can be judged
 PAUSE = 0.3  # seconds between two tries
 STRAY = "descriptions are of nothing that the catalogue knows"
 _LIMITS = QueryLimits(seconds=600.0)
+_MOST = 1 << 62  # subjects have smaller numbers
 
 
 @dataclass(slots=True)
@@ -52,7 +63,7 @@ def examine(house: House, *, deep: bool) -> Seen:
     """Look at the mark, and at what the graph says of some subjects or of all; a deep look reads every table, too."""
     if owner := house.graph_owner:
         return Seen(f"it lies with the worker {owner}: look there", [])
-    record = house.catalogue.graph_record(load_all("topic"))
+    record = house.catalogue.graph_record(*rewritten_kinds())
     if record.rewriting:
         return Seen("", [_ailment(f"it is being written again, {record.left:,} are left: {record.rewriting}")])
     if why := _check_mark(house):
@@ -112,15 +123,15 @@ def remove_strays(house: House) -> Iterator[str]:
 
 def _compare_all(house: House, done: _Comparison, *, judging: bool = True) -> None:
     """Go through all topics; a deep look lists first what the graph holds, and says at last what is stray."""
-    topics, strays = load_all("topic"), done.strays
+    topics, strays = load_topics(), done.strays
     if strays is not None:
         strays.all_topics = topics.keys() == table("topic").keys()
         strays.list_held()
     for kind, topic in sorted(topics.items()):
         try:
-            for subjects in _chunks(house, topic.follows or kind, deep=strays is not None):
+            for subjects in _chunks(house, topic, deep=strays is not None):
                 if judging:
-                    _compare(house, kind, topic, subjects, done)
+                    _compare(house, topic, subjects, done)
                 elif strays is not None:
                     strays.account([change for one in _describe(house, topic, subjects).values() for change in one])
         except TopicFailed:
@@ -158,30 +169,29 @@ def _check_mark(house: House) -> str:
     return f"it is {(GraphCondition.OTHER if mark else GraphCondition.MISSING).value}"
 
 
-def _chunks(house: House, kind: str, *, deep: bool) -> Iterator[Sequence[int]]:
-    """Yield all subjects of a kind in parts, or some parts by lot."""
-    first = house.catalogue.graph_subjects(kind, after=0, limit=CHUNK)
+def _chunks(house: House, topic: GraphTopic, *, deep: bool) -> Iterator[Sequence[int]]:
+    """Yield all subjects of a topic in parts, or some parts by lot."""
+    context = _context(house)
     if deep:
-        while first:
-            yield first
-            first = house.catalogue.graph_subjects(kind, after=first[-1], limit=CHUNK)
+        yield from topic.all_subjects(context, limit=CHUNK)
         return
+    first = topic.subjects(context, after=ALL, limit=CHUNK)
     yield first
     if len(first) == CHUNK:
-        totals = house.catalogue.totals(now=utc_now())
-        about = sum(totals.entities.values()) if kind == "entity" else totals.resources
+        beyond = first[-1]
+        while beyond < _MOST and topic.subjects(context, after=beyond, limit=1):
+            beyond *= 2
         for _ in range(SAMPLED):
-            start = random.randint(0, max(about - CHUNK, 0))  # noqa: S311 - no secret
-            yield house.catalogue.graph_subjects(kind, after=start, limit=CHUNK)
+            yield topic.subjects(context, after=random.randrange(beyond), limit=CHUNK)  # noqa: S311 - no secret
 
 
-def _compare(house: House, kind: str, topic: Topic, subjects: Sequence[int], done: _Comparison) -> None:
+def _compare(house: House, topic: GraphTopic, subjects: Sequence[int], done: _Comparison) -> None:
     """Compare a part of the subjects, again until all could be judged or it was tried often enough."""
     left = set(subjects)
     for attempt in range(TRIES):
-        judged = _judge(house, kind, topic, sorted(left), done.strays)
+        judged = _judge(house, topic, sorted(left), done.strays)
         done.compared += len(judged)
-        done.wrong += [f"{kind} {subject}" for subject, same in sorted(judged.items()) if not same]
+        done.wrong += [f"{topic.name} {subject}" for subject, same in sorted(judged.items()) if not same]
         left -= judged.keys()
         if not left or (attempt and not is_locked(house.settings.data)):
             break
@@ -190,16 +200,16 @@ def _compare(house: House, kind: str, topic: Topic, subjects: Sequence[int], don
 
 
 def _judge(
-    house: House, kind: str, topic: Topic, subjects: Collection[int], strays: Strays | None = None
+    house: House, topic: GraphTopic, subjects: Collection[int], strays: Strays | None = None
 ) -> Mapping[int, bool]:
     """Return whether the graph says of subjects what it should, for those of which it can be told."""
-    before = _moment(house, kind, subjects)
+    before = _moment(house, topic, subjects)
     described = _describe(house, topic, subjects)
     changes = [change for subject in subjects for change in described.get(subject, ())]
     if strays is not None:
         strays.account(changes)
     mark, statements = read_statements(house.graph, house.settings.base, changes, limits=_LIMITS)
-    after = _moment(house, kind, subjects)
+    after = _moment(house, topic, subjects)
     if before[0] != after[0] or before[0] is None or mark is None:
         return {}
     if mark.generation != before[0].generation or mark.batch < before[0].batch:
@@ -208,19 +218,27 @@ def _judge(
     return {subject: all(_is_said(change, statements) for change in described.get(subject, ())) for subject in settled}
 
 
-def _describe(house: House, topic: Topic, subjects: Collection[int]) -> Mapping[int, Sequence[GraphChange]]:
-    context = GraphContext(catalogue=house.catalogue, base=house.settings.base, note=lambda *_: None)
-    try:
-        return topic.describe(list(subjects), context)
-    except RehiError:
-        raise
-    except Exception as error:  # an outsider's topic may raise whatever it likes
-        raise TopicFailed(f"{type(error).__name__}: {error}") from error
+def _describe(house: House, topic: GraphTopic, subjects: Collection[int]) -> Mapping[int, Sequence[GraphChange]]:
+    return topic.describe(list(subjects), _context(house))
 
 
-def _moment(house: House, kind: str, subjects: Collection[int]) -> tuple[GraphMark | None, set[int]]:
-    waiting = set(house.catalogue.untold(kind, subjects))
+def _context(house: House) -> GraphContext:
+    return GraphContext(catalogue=house.catalogue, base=house.settings.base, note=lambda *_: None)
+
+
+def _moment(house: House, topic: GraphTopic, subjects: Collection[int]) -> tuple[GraphMark | None, set[int]]:
+    waiting = _untold(house, topic, subjects)
     return house.catalogue.graph_record().mark, waiting
+
+
+def _untold(house: House, topic: GraphTopic, subjects: Collection[int]) -> set[int]:
+    """Return those of the subjects that may be on their way to the graph: what waits for a topic comes to those that follow it."""
+    waiting = set(house.catalogue.untold(topic.name, [ALL, *subjects]))
+    if topic.leader is not None and not topic.has_own:
+        waiting |= _untold(house, topic.leader, subjects)
+    elif topic.leader is not None and house.catalogue.untold(topic.leader.name):
+        return set(subjects)  # which of its own are concerned is known only when it is told
+    return set(subjects) if ALL in waiting else waiting & set(subjects)
 
 
 def _is_said(change: GraphChange, statements: Mapping[GraphChange, object]) -> bool:

@@ -83,7 +83,7 @@ class Strays:
         accounted = iter(self._accounted)
         other = next(accounted, None)
         for key, _ in groupby(self._held):
-            while other is not None and other.encode() < key.encode():
+            while other is not None and _in_order(other) < _in_order(key):
                 other = next(accounted, None)
             if other != key:
                 yield key
@@ -137,6 +137,11 @@ def _pattern(change: GraphChange) -> str:
 
 def _key(change: GraphChange) -> str:
     return str(change.graph) if isinstance(change, ReplaceGraph) else f"{change.graph}\t{change.subject}"
+
+
+def _in_order(key: str) -> bytes:
+    """Return what keys are sorted by: lines with their ends, after which a graph comes later than its subjects."""
+    return f"{key}\n".encode()
 
 
 def _to_change(key: str) -> GraphChange:

@@ -10,6 +10,7 @@ from rehi.testing.contracts.catalogue_absence import AbsenceContract
 from rehi.testing.contracts.catalogue_backfill import BackfillContract
 from rehi.testing.contracts.catalogue_captures import CapturesContract
 from rehi.testing.contracts.catalogue_counts import CountsContract
+from rehi.testing.contracts.catalogue_entities import EntitiesContract
 from rehi.testing.contracts.catalogue_frontier import FrontierContract
 from rehi.testing.contracts.catalogue_generation import GenerationContract
 from rehi.testing.contracts.catalogue_hosts import HostsContract
@@ -38,6 +39,7 @@ class CatalogueContract(
     AbsenceContract,
     OutboxContract,
     ReadingsContract,
+    EntitiesContract,
     IndexContract,
     RetentionContract,
     ProblemsContract,

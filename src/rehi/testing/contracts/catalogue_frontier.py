@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from rehi.frontier import HouseLeaseRules
+from rehi.model.claims import combine_orders
 from rehi.model.visit import Robots
 from rehi.model.work import HostProfile
 from rehi.ports import Catalogue
@@ -69,7 +71,12 @@ class FrontierContract:
     def test_a_task_knows_what_the_frontier_wrote_of_it(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
         (task,) = lease_one(catalogue).tasks
-        assert (task.history, task.promised, task.media_type, task.failing_since) == (b"", 0.0, "", None)
+        assert (task.history, combine_orders(task.sources).promised, task.media_type, task.failing_since) == (
+            b"",
+            0.0,
+            "",
+            None,
+        )
         visit = replace(fetched("http://a.ee/", "one", next_in=60), history=b"\0\xffone")
         record(catalogue, [visit], [], worker="one", now=at(0))
         record(catalogue, [failed("http://a.ee/", 1)], [], worker="one", now=at(1))
@@ -79,7 +86,11 @@ class FrontierContract:
     def test_a_task_without_a_source_has_no_policy_of_its_own(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched("http://a.ee/", "one", next_in=1)], [], worker="one", now=at(0))
         (task,) = lease_one(catalogue, 1).tasks
-        assert (task.source_id, task.policies, task.weight) == (0, (), 1.0)
+        assert (task.source_id, combine_orders(task.sources).policies, combine_orders(task.sources).weight) == (
+            0,
+            (),
+            1.0,
+        )
 
     def test_a_task_knows_since_when_it_fails(self, catalogue: Catalogue) -> None:
         url = "http://a.ee/"
@@ -125,7 +136,7 @@ class FrontierContract:
         add(catalogue, "http://a.ee/", "http://b.ee/")
         record(catalogue, [fetched("http://a.ee/", "one", next_in=500)], [], worker="one", now=at(0))
         assert lease_one(catalogue, 1).origin == "http://b.ee"
-        catalogue.forget_leases(worker="one", rest=0.0, now=at(1))
+        catalogue.forget_leases(worker="one", rules=HouseLeaseRules(), now=at(1))
         record(catalogue, [fetched("http://b.ee/", "two", next_in=900)], [], worker="one", now=at(0))
         assert catalogue.lease(worker="w", hosts=5, urls=5, ttl=5, now=at(2)) == []
         assert catalogue.next_ready() == at(500)
@@ -152,7 +163,7 @@ class FrontierContract:
         add(catalogue, "http://a.ee/", "http://b.ee/")
         mine = catalogue.lease(worker="w", hosts=1, urls=1, ttl=60, now=at(0))
         catalogue.lease(worker="w2", hosts=1, urls=1, ttl=60, now=at(0))
-        catalogue.forget_leases(worker="w", rest=0.0, now=at(1))
+        catalogue.forget_leases(worker="w", rules=HouseLeaseRules(), now=at(1))
         free = catalogue.lease(worker="x", hosts=5, urls=1, ttl=60, now=at(1))
         assert [lease.host_id for lease in free] == [lease.host_id for lease in mine]
 
@@ -161,7 +172,7 @@ class FrontierContract:
         record(catalogue, [], [given_back(lease_one(catalogue), 1, delay=7.0)], worker="one", now=at(0))
         add(catalogue, "http://b.ee/", name="other")
         catalogue.lease(worker="w", hosts=2, urls=1, ttl=60, now=at(2))
-        catalogue.forget_leases(worker="w", rest=3.0, now=at(10))
+        catalogue.forget_leases(worker="w", rules=HouseLeaseRules(least_rest=3.0), now=at(10))
         assert catalogue.lease(worker="x", hosts=2, urls=1, ttl=60, now=at(12.9)) == []
         assert [lease.origin for lease in catalogue.lease(worker="x", hosts=2, urls=1, ttl=60, now=at(13))] == [
             "http://b.ee"

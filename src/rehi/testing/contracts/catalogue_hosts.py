@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from rehi.errors import NotFound
+from rehi.frontier import HouseLeaseRules
 from rehi.model.host import NO_ORDERS, HostOrders, HostRow, HostState, Probe
 from rehi.model.listing import Page
 from rehi.model.visit import HostLease, Robots
@@ -92,7 +93,7 @@ class HostsContract:
     def test_a_host_that_is_left_alone_is_never_leased(self, catalogue: Catalogue) -> None:
         add(catalogue, A, B)
         (row,), _ = catalogue.hosts("a.ee", Page())
-        catalogue.order(row.host_id, LEAVE, now=at(1))
+        catalogue.order(row.host_id, LEAVE, rules=HouseLeaseRules(), now=at(1))
         add(catalogue, A + "new", name="other", when=2)
         record(catalogue, [fetched(A + "more", "one", 3, next_in=1)], [], worker="one", now=at(3))
         catalogue.make_due(now=at(4))
@@ -102,9 +103,9 @@ class HostsContract:
         add(catalogue, A)
         lease = lease_one(catalogue)
         record(catalogue, [], [given_back(lease, 30)], worker="one", now=at(0))
-        catalogue.order(lease.host_id, LEAVE, now=at(1))
+        catalogue.order(lease.host_id, LEAVE, rules=HouseLeaseRules(), now=at(1))
         assert catalogue.next_ready() is None
-        catalogue.order(lease.host_id, HostOrders(delay=5.0), now=at(2))
+        catalogue.order(lease.host_id, HostOrders(delay=5.0), rules=HouseLeaseRules(), now=at(2))
         assert catalogue.next_ready() == at(30)
         assert lease_one(catalogue, 30).orders == HostOrders(delay=5.0, changed_at=at(2))
 
@@ -114,7 +115,7 @@ class HostsContract:
         held = {lease.origin: lease for lease in leases}
         alone = held["http://a.ee"]
         assert catalogue.renew(leases, ttl=60, now=at(1)) == []
-        catalogue.order(alone.host_id, LEAVE, now=at(2))
+        catalogue.order(alone.host_id, LEAVE, rules=HouseLeaseRules(), now=at(2))
         assert catalogue.renew(leases, ttl=60, now=at(3)) == [alone.host_id]
         late = replace(given_back(alone, 3), strain=9.0)
         record(catalogue, [unchanged(A, 3)], [late], worker="w", now=at(3))
@@ -125,15 +126,15 @@ class HostsContract:
         add(catalogue, A)
         record(catalogue, [], [given_back(lease_one(catalogue), 0, delay=5.0)], worker="one", now=at(0))
         lease = lease_one(catalogue, 1)
-        catalogue.order(lease.host_id, LEAVE, now=at(2))
-        catalogue.order(lease.host_id, HostOrders(), now=at(3))
+        catalogue.order(lease.host_id, LEAVE, rules=HouseLeaseRules(), now=at(2))
+        catalogue.order(lease.host_id, HostOrders(), rules=HouseLeaseRules(), now=at(3))
         assert catalogue.next_ready() == at(7)
 
     def test_other_orders_leave_the_lease_as_it_is(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         lease = lease_one(catalogue)
         given = HostOrders(delay=2.5, connections=3, hours="20:00-06:00", why="by mail")
-        catalogue.order(lease.host_id, given, now=at(1))
+        catalogue.order(lease.host_id, given, rules=HouseLeaseRules(), now=at(1))
         assert catalogue.renew([lease], ttl=60, now=at(2)) == []
         record(catalogue, [], [given_back(lease, 3)], worker="one", now=at(3))
         assert lease_one(catalogue, 3).orders == replace(given, changed_at=at(1))
@@ -142,17 +143,17 @@ class HostsContract:
         add(catalogue, A, B)
         one, two = (row.host_id for row in catalogue.hosts("", Page())[0])
         assert catalogue.orders(since=at(0)) == {}
-        catalogue.order(one, LEAVE, now=at(1))
-        catalogue.order(two, HostOrders(delay=1.5), now=at(2))
+        catalogue.order(one, LEAVE, rules=HouseLeaseRules(), now=at(1))
+        catalogue.order(two, HostOrders(delay=1.5), rules=HouseLeaseRules(), now=at(2))
         kept = HostOrders(left_alone=True, why="its owner asked", changed_at=at(1))
         assert catalogue.orders(since=at(0)) == {one: kept, two: HostOrders(delay=1.5, changed_at=at(2))}
         assert list(catalogue.orders(since=at(1))) == [two]
-        catalogue.order(one, NO_ORDERS, now=at(3))
+        catalogue.order(one, NO_ORDERS, rules=HouseLeaseRules(), now=at(3))
         assert catalogue.orders(since=at(2)) == {one: HostOrders(changed_at=at(3))}
 
     def test_there_are_no_orders_for_an_unknown_host(self, catalogue: Catalogue) -> None:
         with pytest.raises(NotFound):
-            catalogue.order(99, LEAVE, now=at(0))
+            catalogue.order(99, LEAVE, rules=HouseLeaseRules(), now=at(0))
         with pytest.raises(NotFound):
             catalogue.host("nowhere.ee", now=at(0))
 
@@ -250,7 +251,7 @@ class HostsContract:
         held = {lease.origin[7]: lease for lease in _lease(catalogue, 0)}
         catalogue.renew([held["a"]], ttl=60, now=at(ahead))
         record(catalogue, [], [replace(given_back(held["b"], ahead), why="rest")], worker="w", now=at(0))
-        catalogue.order(held["c"].host_id, LEAVE, now=at(0))
+        catalogue.order(held["c"].host_id, LEAVE, rules=HouseLeaseRules(), now=at(0))
         rows, _ = catalogue.hosts("", Page())
         assert [(row.state, row.why) for row in rows] == [
             (HostState.VISITED, ""), (HostState.WAITING, "rest"), (HostState.LEFT_ALONE, ""), (HostState.READY, ""),

@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from rehi.errors import NotFound, NotText, ReaderCrashed, Unreadable
+from rehi.frontier import HouseLeaseRules
 from rehi.model.document import Term
 from rehi.model.entity import EntityKey, LinkedIdentity
 from rehi.model.listing import DocumentFilter, Page
@@ -70,9 +71,9 @@ class OutboxContract:
     def test_a_worker_that_starts_again_forgets_its_claims(self, catalogue: Catalogue) -> None:
         record(catalogue, [fetched(A, "one", 1)], [], worker="", now=at(1))
         claim(catalogue, 1, worker="w")
-        catalogue.forget_leases(worker="other", rest=0.0, now=at(1))
+        catalogue.forget_leases(worker="other", rules=HouseLeaseRules(), now=at(1))
         assert claim(catalogue, 1) == []
-        catalogue.forget_leases(worker="w", rest=0.0, now=at(1))
+        catalogue.forget_leases(worker="w", rules=HouseLeaseRules(), now=at(1))
         assert len(claim(catalogue, 1)) == 1
 
     def test_a_worker_reads_what_lies_in_its_own_folder(self, catalogue: Catalogue) -> None:
@@ -342,10 +343,10 @@ class OutboxContract:
         assert (counts["statements"], counts["seconds:graph"]) == (11, 0.75)
 
     def test_everything_can_be_put_on_the_graphs_list_again(self, catalogue: Catalogue) -> None:
-        add(catalogue, "http://never-visited.ee/")
         bring(catalogue, A, "one", place("Tartu"), place("Narva"), when=1)
         drain(catalogue)
-        assert (catalogue.put("resource"), catalogue.put("entity")) == (1, 2)
+        assert catalogue.put("resource", catalogue.resource_ids(after=0, limit=9)) == 1
+        assert catalogue.put("entity", catalogue.entity_ids(after=0, limit=9)) == 2
         descriptions = claim_descriptions(catalogue, 5)
         assert (len(descriptions.resources), len(descriptions.entities)) == (1, 2)
 

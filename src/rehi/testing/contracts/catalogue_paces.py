@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rehi.frontier import HouseLeaseRules
 from rehi.model.host import HostOrders
 from rehi.model.visit import HostLease
 from rehi.model.work import HostRelease
@@ -85,9 +86,9 @@ class PacesContract:
     def test_a_worker_that_starts_again_frees_its_groups(self, catalogue: Catalogue) -> None:
         _grouped(catalogue, A, B)
         lease_one(catalogue, 1, worker="one")
-        catalogue.forget_leases(worker="other", rest=0.0, now=at(1))
+        catalogue.forget_leases(worker="other", rules=HouseLeaseRules(), now=at(1))
         assert _leases(catalogue, 2) == {}
-        catalogue.forget_leases(worker="one", rest=0.0, now=at(1))
+        catalogue.forget_leases(worker="one", rules=HouseLeaseRules(), now=at(1))
         assert len(_leases(catalogue, 2)) == 1
 
     def test_a_host_leaves_its_group_when_it_is_given_back_without(self, catalogue: Catalogue) -> None:
@@ -119,6 +120,6 @@ class PacesContract:
     def test_a_host_that_is_to_be_left_alone_frees_its_group_after_the_pause(self, catalogue: Catalogue) -> None:
         _grouped(catalogue, A, B)
         held = lease_one(catalogue, 1)
-        catalogue.order(held.host_id, HostOrders(left_alone=True), now=at(2))
+        catalogue.order(held.host_id, HostOrders(left_alone=True), rules=HouseLeaseRules(), now=at(2))
         assert _leases(catalogue, 2.9) == {}
         assert [lease.origin for lease in _leases(catalogue, 3).values()] == ["http://b.ee"]

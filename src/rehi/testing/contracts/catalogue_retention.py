@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from rehi.errors import NotFound, Unreadable
+from rehi.frontier import HouseLeaseRules
+from rehi.model.claims import combine_orders
 from rehi.model.inventory import Replacement
 from rehi.model.retention import PrunedBody, Pruning
 from rehi.model.source import SourceChange
@@ -200,15 +202,25 @@ class RetentionContract:
         source = add(catalogue, A)
         history(catalogue, A, "one")
         (task,) = lease_one(catalogue, LATER * 9).tasks
-        assert (task.body is not None, task.pruned_by) == (True, ())
+        assert (task.body is not None, task.pruned) == (True, False)
         prune(catalogue, to_prune("one"))
-        catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 9))
+        catalogue.forget_leases(worker="one", rules=HouseLeaseRules(), now=at(LATER * 9))
         (task,) = lease_one(catalogue, LATER * 10).tasks
-        assert (task.body, task.digest, task.pruned_by) == (None, digest_of("one"), ("",))
+        assert (task.body, task.digest, task.pruned, combine_orders(task.sources).keeps) == (
+            None,
+            digest_of("one"),
+            True,
+            ("",),
+        )
         catalogue.change_source(source.id, SourceChange(keep="references"))
-        catalogue.forget_leases(worker="one", rest=0, now=at(LATER * 10))
+        catalogue.forget_leases(worker="one", rules=HouseLeaseRules(), now=at(LATER * 10))
         (task,) = lease_one(catalogue, LATER * 11).tasks
-        assert (task.body, task.etag, task.pruned_by) == (None, '"one"', ("references",))
+        assert (task.body, task.etag, task.pruned, combine_orders(task.sources).keeps) == (
+            None,
+            '"one"',
+            True,
+            ("references",),
+        )
 
     def test_what_is_remembered_of_bytes_names_their_versions(self, catalogue: Catalogue) -> None:
         history(catalogue, A, "one", "two")

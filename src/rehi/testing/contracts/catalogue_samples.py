@@ -218,7 +218,7 @@ def bring(catalogue: Catalogue, url: str, body: str, *identities: Identity, when
 
 def entity_of(catalogue: Catalogue, key: EntityKey) -> Entity:
     """Return the entity that is known under a key, and that documents mention; NotFound if there is none."""
-    known = [candidate.id for candidate in catalogue.find_candidates([key]).get(key, ())]
+    known = [one.id for one in catalogue.find_candidates([key]).get(key, ()) if one.sense == key.sense]
     for entity in catalogue.describe_entities(known):
         if entity.documents:
             return entity

@@ -8,7 +8,7 @@ import pytest
 
 from rehi.errors import NotFound
 from rehi.frontier.visit_rules import FrontierRules
-from rehi.model.claims import NO_CLAIMS, Claims, SourceClaims
+from rehi.model.claims import NO_CLAIMS, Claims, SourceClaims, combine_orders
 from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Problem, Stage
 from rehi.model.resource import Depths, Redirects
@@ -117,7 +117,10 @@ class SourcesContract:
             at(-9), (("theme", "haridus"),), "Koolid",
         )  # fmt: skip
         task = next(task for task in lease_one(catalogue).tasks if task.url == "http://a.ee/1")
-        assert (task.promised, task.promised_type) == (86_400.0, "text/csv")
+        assert (combine_orders(task.sources).promised, combine_orders(task.sources).promised_type) == (
+            86_400.0,
+            "text/csv",
+        )
         catalogue.take_in(source, findings("http://a.ee/1"), cursor=b"3", counts={}, now=at(1))
         (claims,) = _claims_on(catalogue, "http://a.ee/1")
         assert claims.claims == Claims()
@@ -134,8 +137,11 @@ class SourcesContract:
         for source, promise in zip(sources, promises, strict=True):
             catalogue.take_in(source, [Finding("http://a.ee/", promise)], cursor=b"1", counts={}, now=at(1))
         (task,) = lease_one(catalogue).tasks
-        assert (task.policies, task.weight) == (("latency 1h", "adaptive", ""), 4.0)
-        assert (task.promised, task.promised_type) == (30.0, "text/csv")
+        assert (combine_orders(task.sources).policies, combine_orders(task.sources).weight) == (
+            ("latency 1h", "adaptive", ""),
+            4.0,
+        )
+        assert (combine_orders(task.sources).promised, combine_orders(task.sources).promised_type) == (30.0, "text/csv")
 
     def test_what_a_page_redirects_to_belongs_to_the_pages_sources(self, catalogue: Catalogue) -> None:
         first, second = add(catalogue, "http://a.ee/", name="one"), add(catalogue, "http://a.ee/", name="two")
@@ -278,7 +284,7 @@ class SourcesContract:
         kept = catalogue.source(source.id)
         assert (kept.policy, kept.weight, catalogue.sources()) == ("latency 15m", 2.5, [kept])
         (task,) = lease_one(catalogue).tasks
-        assert (task.policies, task.weight) == (("latency 15m",), 2.5)
+        assert (combine_orders(task.sources).policies, combine_orders(task.sources).weight) == (("latency 15m",), 2.5)
         with pytest.raises(NotFound):
             catalogue.change_source(source.id + 99, SourceChange(policy="", weight=1.0))
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from rehi.errors import NotFound, RobotsDenied, WrongType
+from rehi.frontier import HouseLeaseRules
 from rehi.model.host import HostOrders
 from rehi.model.listing import Page
 from rehi.model.update import RUNNING, Update, UpdateKind, UpdateState, open_update
@@ -80,7 +81,7 @@ class UpdatesContract:
         record(catalogue, [fetched(A, "one")], [given_back(lease, 30)], worker="one", now=at(0))
         catalogue.make_due(now=at(2))
         assert catalogue.next_ready() == at(30)
-        catalogue.order(lease.host_id, HostOrders(left_alone=True), now=at(3))
+        catalogue.order(lease.host_id, HostOrders(left_alone=True), rules=HouseLeaseRules(), now=at(3))
         assert catalogue.make_due(now=at(4)) == 1
         assert catalogue.next_ready() is None
 

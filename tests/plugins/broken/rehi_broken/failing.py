@@ -138,6 +138,24 @@ class LonelyTopic(FailingTopic):
     follows = ""
 
 
+class HenTopic(FailingTopic):
+    """Follows what follows it."""
+
+    follows = "egg"
+
+
+class EggTopic(FailingTopic):
+    """Follows what follows it."""
+
+    follows = "hen"
+
+
+class OrphanTopic(FailingTopic):
+    """Follows what nobody has installed."""
+
+    follows = "parent"
+
+
 FACET = FailingFacet()
 STATE = FailingState()
 SHOW = FailingShow()
@@ -146,3 +164,6 @@ ENCODE = FailingEncode()
 KIND = FailingKind()
 TOPIC = FailingTopic()
 LONELY = LonelyTopic()
+HEN = HenTopic()
+EGG = EggTopic()
+ORPHAN = OrphanTopic()

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, case, func, literal, select, update
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.hosts import postpone_hosts
-from rehi.engines.sql.statements.values import to_micros
+from rehi.engines.sql.statements.values import from_micros, to_micros
 from rehi.engines.sql.tables import host, outbox, pace_group, resource, robots
-from rehi.engines.sql.tables import worker as workers
+from rehi.engines.sql.tables import worker as signs
+from rehi.ports import LeaseRules
 
-_NOTICED = 5_000_000  # microseconds by which a worker's last sign may be ahead: clocks are set in small steps
-_DAY = 86_400_000_000
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class SqlClock:
@@ -22,38 +22,39 @@ class SqlClock:
     database: Database
 
     @transaction
-    def settle_clock(
-        self, connection: Connection, *, worker: str, now: datetime, lease: float, rest: float
-    ) -> timedelta:
-        """Return how far the clock has gone back since a worker was last seen, and let nothing wait for the old time.
+    def settle_clock(self, connection: Connection, *, worker: str, rules: LeaseRules, now: datetime) -> timedelta:
+        """Shorten rests and end leases that lie further ahead than the rules allow; return how far the clock has gone back.
 
-        What was planned since then is early by as much. This worker is seen now, before it plans anything by this clock:
-        it may be killed before it signs.
+        The worker is seen now, before it plans anything by this clock: it may be killed before it signs.
         """
-        at = to_micros(now)
-        last = connection.execute(select(func.max(workers.c.seen_at))).scalar() or 0
-        ahead = last - at if last - at > _NOTICED else 0
+        last = connection.execute(select(func.max(signs.c.seen_at))).scalar()
+        correction = rules.correct_clock(from_micros(last), now)
+        at, ahead = to_micros(now), correction.ahead // _MICROSECOND
         if ahead:
-            connection.execute(update(workers).where(workers.c.seen_at > at).values(seen_at=at))
-            connection.execute(update(workers).where(workers.c.ended_at > at).values(ended_at=at))
-        seen = update(workers).where(workers.c.name == worker, workers.c.seen_at < at)
+            connection.execute(update(signs).where(signs.c.seen_at > at).values(seen_at=at))
+            connection.execute(update(signs).where(signs.c.ended_at > at).values(ended_at=at))
+        seen = update(signs).where(signs.c.name == worker, signs.c.seen_at < at)
         connection.execute(seen.values(seen_at=at))
-        _shorten_rests(connection, at=at, ahead=ahead, longest=to_micros(now + timedelta(seconds=rest)))
-        _end_leases(connection, beyond=to_micros(now + timedelta(seconds=lease)))
-        if ahead > _DAY:  # what is due an hour late is not worth the writing
+        _shorten_rests(connection, at=at, ahead=ahead, longest=to_micros(correction.rests_end))
+        beyond = to_micros(correction.leases_end)
+        free = {"token": None, "lease_until": 0}
+        connection.execute(update(host).where(host.c.lease_until > beyond).values(free | {"worker": None}))
+        connection.execute(update(pace_group).where(pace_group.c.lease_until > beyond).values(free))
+        claimed = update(outbox).where(outbox.c.claimed_until > beyond)
+        connection.execute(claimed.values(worker=None, claimed_until=0))
+        if correction.moves_plans:
             planned = resource.c.due_at > last
             hosts = connection.execute(select(resource.c.host_id).where(planned).distinct()).scalars().all()
             connection.execute(update(resource).where(planned).values(due_at=resource.c.due_at - ahead))
             postpone_hosts(connection, hosts)
-        return timedelta(microseconds=ahead)
+        return correction.ahead
 
     @transaction
     def forgive(self, connection: Connection, *, by: timedelta) -> None:
-        """Let pages and hosts that fail have failed for so much less: the clock has jumped ahead."""
+        """Move the beginnings of failures ahead by so much: the clock has jumped, and that time has not passed."""
         for table in (resource, robots):
             failing = update(table).where(table.c.failing_since.is_not(None))
-            later = table.c.failing_since + by // timedelta(microseconds=1)
-            connection.execute(failing.values(failing_since=later))
+            connection.execute(failing.values(failing_since=table.c.failing_since + by // _MICROSECOND))
 
 
 def _shorten_rests(connection: Connection, *, at: int, ahead: int, longest: int) -> None:
@@ -65,11 +66,3 @@ def _shorten_rests(connection: Connection, *, at: int, ahead: int, longest: int)
         later = table.c.not_before > (at if ahead else longest)
         connection.execute(update(table).where(later).values(not_before=value))
     postpone_hosts(connection, ids)
-
-
-def _end_leases(connection: Connection, *, beyond: int) -> None:
-    free = {"token": None, "lease_until": 0}
-    connection.execute(update(host).where(host.c.lease_until > beyond).values(free | {"worker": None}))
-    connection.execute(update(pace_group).where(pace_group.c.lease_until > beyond).values(free))
-    claimed = update(outbox).where(outbox.c.claimed_until > beyond)
-    connection.execute(claimed.values(worker=None, claimed_until=0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, case, or_, select, update
@@ -15,6 +15,7 @@ from rehi.engines.sql.tables import host, orders, pace_group, probe, robots
 from rehi.errors import NotFound
 from rehi.model.host import NO_ORDERS, HostOrders
 from rehi.model.work import HostProfile, HostRelease
+from rehi.ports import LeaseRules
 
 _ORDERS = ("delay", "connections", "hours", "left_alone", "why", "changed_at")
 _KEEP_ORDERS = Upsert(orders, ("host_id", *_ORDERS), unique=("host_id",), change=newest(_ORDERS))
@@ -175,7 +176,7 @@ def to_orders(row: Any) -> HostOrders:
     )
 
 
-def keep_orders(connection: Connection, host_id: int, given: HostOrders, *, now: datetime) -> None:
+def keep_orders(connection: Connection, host_id: int, given: HostOrders, rules: LeaseRules, *, now: datetime) -> None:
     """Store orders; a lease on a host that is to be left alone ends, and one that is not so any more is ready again."""
     query = select(host.c.token, host.c.delay, host.c.pace_group).where(host.c.id == host_id)
     row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
@@ -186,7 +187,7 @@ def keep_orders(connection: Connection, host_id: int, given: HostOrders, *, now:
     _KEEP_ORDERS.run(connection, [ordered])
     connection.execute(update(host).where(host.c.id == host_id).values(left_alone=int(given.left_alone)))
     if given.left_alone and row.token is not None:
-        _end_lease(connection, host_id, row, pause_until=to_micros(now + timedelta(seconds=row.delay)))
+        _end_lease(connection, host_id, row, pause_until=to_micros(rules.ready_after_loss(row.delay, now)))
     postpone_hosts(connection, [host_id])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, update
@@ -13,11 +12,11 @@ from rehi.engines.sql.dialects.dialect import Dialect
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, postpone_hosts, to_orders
 from rehi.engines.sql.frontier.pace_groups import HOLD_GROUP, free_groups, renew_groups
 from rehi.engines.sql.ledger.bodies import to_ref
-from rehi.engines.sql.sources.findings import SourceOrders, orders_of
+from rehi.engines.sql.sources.findings import orders_of
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, fetch_all
 from rehi.engines.sql.statements.values import from_micros
 from rehi.engines.sql.tables import host, pace_group
-from rehi.model.claims import promised_frequency, promised_type, read_claims
+from rehi.model.claims import SourceOrders
 from rehi.model.host import Probe
 from rehi.model.version import Digest
 from rehi.model.visit import HostLease, Robots, VisitTask
@@ -37,6 +36,18 @@ _TAKE = BulkUpdate(
     {"token": "new.token", "worker": "new.worker", "lease_until": "new.until", "leases": "leases + 1"},
     where="host.id = new.id",
 )
+
+
+_LATER = "CASE WHEN {0} < new.ready THEN new.ready ELSE {0} END"
+FORGET_HOSTS = BulkUpdate(
+    host,
+    {"id": "bigint", "ready": "bigint"},
+    {
+        "token": "NULL", "worker": "NULL", "lease_until": "0",
+        "not_before": _LATER.format("host.not_before"), "ready_at": _LATER.format("host.ready_at"),
+    },
+    where="host.id = new.id",
+)  # fmt: skip
 
 
 def take_hosts(
@@ -160,18 +171,6 @@ def _to_task(row: Any, sources: tuple[SourceOrders, ...]) -> VisitTask:
         visited_at=from_micros(row.visited_at),
         hops=row.hops,
         history=row.history or b"",
-        pruned_by=tuple(source.keep for source in sources) if pruned else (),
-        **_ordered(sources),
+        sources=sources,
+        pruned=pruned,
     )
-
-
-@lru_cache(maxsize=1_000)
-def _ordered(sources: tuple[SourceOrders, ...]) -> Mapping[str, Any]:
-    """Return what all sources of a resource order together, as fields of its task; most resources have the same ones."""
-    claims = [read_claims(source.claims) for source in sources if source.claims]
-    return {
-        "policies": tuple(dict.fromkeys(source.policy for source in sources)),
-        "weight": max((source.weight for source in sources), default=1.0),
-        "promised": promised_frequency(claims) if claims else 0.0,
-        "promised_type": promised_type(claims) if claims else "",
-    }

@@ -6,33 +6,27 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Connection, String, bindparam, select, text
+from sqlalchemy import Connection, select, text
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.clock import SqlClock
 from rehi.engines.sql.frontier.due import let_be_due
 from rehi.engines.sql.frontier.hosts import ORDER_COLUMNS, keep_orders, keep_profiles, settle_hosts, to_orders
-from rehi.engines.sql.frontier.leases import fill_leases, put_back, renew_leases, take_hosts
+from rehi.engines.sql.frontier.leases import FORGET_HOSTS, fill_leases, put_back, renew_leases, take_hosts
 from rehi.engines.sql.frontier.pace_groups import FORGET_GROUPS, NEXT_OF_GROUPS
 from rehi.engines.sql.frontier.visits import Recording, record_visits
 from rehi.engines.sql.index.tally import count_due, count_visits
 from rehi.engines.sql.outbox.port import RELEASE_CLAIMS
 from rehi.engines.sql.statements.values import from_micros, to_micros
-from rehi.engines.sql.tables import orders
+from rehi.engines.sql.tables import host, orders
 from rehi.engines.sql.tables.hosts import GROUP_IS_FREE
 from rehi.model.host import HostOrders
 from rehi.model.update import Load
 from rehi.model.visit import HostLease, Visited
 from rehi.model.work import HostProfile, HostRelease
-from rehi.ports import VisitRules
+from rehi.ports import LeaseRules, VisitRules
 
-_RESTED = "CAST(:now + 1000000 * CASE WHEN delay > :rest THEN delay ELSE :rest END AS bigint)"
-_FORGET = text(f"""
-    UPDATE host SET token = NULL, worker = NULL, lease_until = 0,
-        not_before = CASE WHEN not_before > {_RESTED} THEN not_before ELSE {_RESTED} END,
-        ready_at = CASE WHEN ready_at < {_RESTED} THEN {_RESTED} ELSE ready_at END
-    WHERE worker = :worker AND token NOT IN :tokens
-""").bindparams(bindparam("tokens", type_=String, expanding=True))  # noqa: S608
+_HELD = select(host.c.id, host.c.token, host.c.delay).order_by(host.c.id).with_for_update(key_share=True)
 _ANY_READY = text(f"""
     SELECT 1 FROM host WHERE ready_at <= :now AND lease_until <= :now AND {GROUP_IS_FREE} LIMIT 1
 """)  # noqa: S608
@@ -110,18 +104,19 @@ class SqlFrontier(SqlClock):
         connection: Connection,
         *,
         worker: str,
-        rest: float,
+        rules: LeaseRules,
         now: datetime,
         tokens: Collection[str] = (),
         claims: Collection[int] = (),
+        keep_hosts: bool = False,
     ) -> None:
-        """Give back all that a worker held but these, as when it starts again after it was killed.
-
-        Each host rests for its own delay, and for ``rest`` seconds at least, since it may just have been visited.
-        """
-        held = {"worker": worker, "tokens": sorted(tokens)}
-        connection.execute(FORGET_GROUPS, held)
-        connection.execute(_FORGET, held | {"rest": rest, "now": to_micros(now)})
+        """Give back all that a worker held but these, as when it starts again after it was killed."""
+        held = connection.execute(_HELD.where(host.c.worker == worker)).all()  # once nobody writes to them
+        if not keep_hosts:
+            connection.execute(FORGET_GROUPS, {"worker": worker, "tokens": sorted(tokens)})
+            lost = [row for row in held if row.token not in tokens]
+            rests = [(row.id, to_micros(rules.ready_after_loss(row.delay, now))) for row in lost]
+            FORGET_HOSTS.run(connection, rests)
         connection.execute(RELEASE_CLAIMS, {"worker": worker, "claims": sorted(claims)})
 
     def next_ready(self) -> datetime | None:
@@ -149,6 +144,6 @@ class SqlFrontier(SqlClock):
         """Let all that matches be due now, whatever its schedule, and return how many that are."""
         return let_be_due(self.database, source_id=source_id, host_name=host, url=url, now=now)
 
-    def order(self, host_id: int, orders: HostOrders, *, now: datetime) -> None:
-        """Order something for a host; a lease on one that is to be left alone ends now."""
-        self.database.write(lambda connection: keep_orders(connection, host_id, orders, now=now))
+    def order(self, host_id: int, orders: HostOrders, *, rules: LeaseRules, now: datetime) -> None:
+        """Order something for a host; a lease on one that is to be left alone ends now, and it rests as the rules say."""
+        self.database.write(lambda connection: keep_orders(connection, host_id, orders, rules, now=now))

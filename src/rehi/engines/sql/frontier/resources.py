@@ -164,6 +164,7 @@ def to_state(row: ResourceRow) -> ResourceState:
         etag=row.etag,
         last_modified=row.last_modified,
         history=row.history or b"",
+        hops=row.hops,
     )
 
 

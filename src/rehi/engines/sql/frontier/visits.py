@@ -240,7 +240,7 @@ def _settle(
     ]
     due = to_micros(now)
     wanted = [
-        Wanted(change.redirect_to, row.source_id, due if change.target_due else None, row.hops + 1)
+        Wanted(change.redirect_to, row.source_id, due if change.target_due else None, change.target_hops)
         for row, change in seen
         if change.redirect_to
     ]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Set
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, select
 
 from rehi.engines.sql.database import Database, transaction
-from rehi.engines.sql.outbox.port import put_all
 from rehi.engines.sql.statements.driver import Upsert, newest, select_in_chunks
 from rehi.engines.sql.statements.values import storable
-from rehi.engines.sql.tables import entity, meta, outbox, ownership, resource
+from rehi.engines.sql.tables import meta, outbox, ownership, resource
 from rehi.engines.sql.workers.port import GRAPH
 from rehi.model.generation import GraphMark, GraphRecord
 
 _MARK, _REWRITE = "graph", "graph rewrite"
 _SET = Upsert(meta, ("name", "value"), unique=("name",), change=newest(("value",)))
-_KINDS = ("resource", "entity")  # what the graph is told of by itself; other topics follow these
 _ROWS = select(meta.c.name, meta.c.value).where(meta.c.name.in_((_MARK, _REWRITE)))
 _OWNER = select(ownership.c.worker).where(ownership.c.what == GRAPH)
 _WRITTEN = select(meta.c.value).where(meta.c.name == _MARK).with_for_update()  # nobody begins another one meanwhile
@@ -30,42 +28,34 @@ class SqlGeneration:
 
     database: Database
 
-    def graph_record(self, topics: Collection[str] = ()) -> GraphRecord:
-        """Return what is known of the graph; what is left of a rewriting is counted for these topics."""
+    def graph_record(self, topics: Collection[str] = (), followers: Collection[str] = ()) -> GraphRecord:
+        """Return what is known of the graph. What is left of a rewriting is counted for these topics."""
         with self.database.reading() as connection:
             rows: dict[str, str] = {row.name: row.value for row in connection.execute(_ROWS)}
             owner = connection.execute(_OWNER).scalar() or ""
             until, _, why = rows.get(_REWRITE, "").partition(" ")
-            left = _count_left(connection, topics, int(until)) if why and topics else 0
+            left = _count_left(connection, topics, followers, int(until)) if why else 0
             mark = _to_mark(rows[_MARK]) if _MARK in rows else None
             statements = 0 if mark else _number(connection, _STATEMENTS)
         return GraphRecord(mark=mark, rewriting=why, left=left, statements=statements, owner=owner)
 
     @transaction
     def begin_graph(self, connection: Connection, mark: GraphMark, *, rewrite: str = "", owner: str = "") -> bool:
-        """Note which graph is written from now on, and put all that it must be told again into the outbox."""
+        """Note which graph is written from now on, and up to where the outbox holds what it is told again."""
         connection.execute(_WRITTEN)
         if not _is_owner(connection, owner):
             return False
         note_mark(connection, mark)
         if rewrite:
-            for kind in _KINDS:
-                put_all(connection, kind)
             _SET.run(connection, [(_REWRITE, f"{_number(connection, _LAST)} {rewrite}")])
         return True
 
-    def graph_subjects(self, kind: str, *, after: int, limit: int) -> Sequence[int]:
-        """Return subjects of a kind that the graph is told of, in the order of their ids, after one of them."""
-        ids = entity.c.id if kind == "entity" else resource.c.id
-        query = select(ids).where(ids > after).order_by(ids).limit(limit)
-        if kind != "entity":
-            query = query.where(resource.c.versions > 0)
-        return self.database.read(lambda connection: connection.execute(query).scalars().all())
-
-    def untold(self, kind: str, subjects: Collection[int]) -> Set[int]:
-        """Return those of the subjects of which the graph must still be told something."""
+    def untold(self, kind: str, subjects: Collection[int] | None = None) -> Set[int]:
+        """Return those of the subjects, or of all, of which the graph must still be told something."""
         query = select(outbox.c.subject).where(outbox.c.kind == kind)
         with self.database.reading() as connection:
+            if subjects is None:
+                return set(connection.execute(query.distinct()).scalars())
             rows = select_in_chunks(connection, subjects, lambda part: query.where(outbox.c.subject.in_(part)))
         return {row.subject for row in rows}
 
@@ -94,10 +84,11 @@ def _is_owner(connection: Connection, owner: str) -> bool:
     return not owner or connection.execute(_OWNER).scalar() in (None, storable(owner))
 
 
-def _count_left(connection: Connection, topics: Collection[str], until: int) -> int:
-    """Return what is to be written of these topics: what was put there at the beginning, and all that has followed it."""
-    query = select(func.count()).select_from(outbox).where(outbox.c.kind.in_(topics))
-    return _number(connection, query.where((outbox.c.id <= until) | outbox.c.kind.not_in(_KINDS)))
+def _count_left(connection: Connection, topics: Collection[str], followers: Collection[str], until: int) -> int:
+    """Return what is to be written: what was put there of topics at the beginning, and all that has followed it."""
+    first = outbox.c.kind.in_(topics) & (outbox.c.id <= until)
+    query = select(func.count()).select_from(outbox).where(first | outbox.c.kind.in_(followers))
+    return _number(connection, query)
 
 
 def _to_mark(value: str) -> GraphMark:

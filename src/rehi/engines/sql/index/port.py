@@ -128,7 +128,7 @@ class SqlIndex:
         if where.entity is not None:
             who = (
                 select(func.coalesce(entity.c.merged_into, entity.c.id))
-                .where(entity.c.key == key_of(where.entity.kind, where.entity.slug))
+                .where(entity.c.key == key_of(where.entity.kind, where.entity.path))
                 .scalar_subquery()
             )
             query = query.where(resource.c.id.in_(_showing(mention.c.entity_id == who, mention.c.reading_id)))
@@ -151,15 +151,15 @@ class SqlIndex:
     def outline(self, resource_id: int) -> Outline:
         """Return the entities, parts and tables of the document that a resource shows; none if it shows none."""
         shown = select(document.c.reading_id).where(document.c.resource_id == resource_id).scalar_subquery()
-        names = select(entity.c.kind, entity.c.slug, entity.c.name, mention.c.count.label("times"))
+        names = select(entity.c.kind, entity.c.slug, entity.c.sense, entity.c.name, mention.c.count.label("times"))
         names = names.join(mention, mention.c.entity_id == entity.c.id).where(mention.c.reading_id == shown)
-        names = names.order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind)
+        names = names.order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind, entity.c.sense)
         parts = select(part).where(part.c.reading_id == shown).order_by(part.c.number)
         tables = select(table_shape.c.data).where(table_shape.c.reading_id == shown).order_by(table_shape.c.number)
         with self.database.reading() as connection:
             return Outline(
                 names=tuple(
-                    NameOnPage(key=EntityKey(row.kind, row.slug), name=row.name, count=row.times)
+                    NameOnPage(key=EntityKey(row.kind, row.slug, row.sense), name=row.name, count=row.times)
                     for row in connection.execute(names)
                 ),
                 parts=tuple(
@@ -177,11 +177,11 @@ class SqlIndex:
         if prefix := folded(name):
             begins = (form.c.folded >= prefix) & (form.c.folded < prefix + _LAST) & (form.c.documents > 0)
             query = query.where(entity.c.id.in_(select(form.c.entity_id).where(begins)))
-        query = query.order_by(entity.c.documents.desc(), entity.c.slug, entity.c.kind)
+        query = query.order_by(entity.c.documents.desc(), entity.c.slug, entity.c.kind, entity.c.sense)
         query = query.limit(page.limit).offset(page.offset)
         rows = self.database.read(lambda connection: connection.execute(query).all())
         return [
-            EntityRow(id=row.id, key=EntityKey(row.kind, row.slug), name=row.name, documents=row.documents)
+            EntityRow(id=row.id, key=EntityKey(row.kind, row.slug, row.sense), name=row.name, documents=row.documents)
             for row in rows
         ]
 

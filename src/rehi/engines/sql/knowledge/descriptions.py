@@ -14,8 +14,8 @@ from rehi.engines.sql.knowledge.readings import READING_COLUMNS, to_facts
 from rehi.engines.sql.ledger.bodies import VERSIONS, to_version
 from rehi.engines.sql.statements.driver import select_in_chunks
 from rehi.engines.sql.statements.values import from_micros
-from rehi.engines.sql.tables import document, entity, facet, file, form, mention, reading, resource, version
-from rehi.model.entity import Entity, EntityKey
+from rehi.engines.sql.tables import document, entity, facet, file, form, identifier, mention, reading, resource, version
+from rehi.model.entity import Entity, EntityKey, Identifier
 from rehi.model.version import Version
 from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 
@@ -24,6 +24,17 @@ class SqlDescriptions:
     """The methods of the port Knowledge that describe resources and entities for the graph."""
 
     database: Database
+
+    def resource_ids(self, *, after: int, limit: int) -> Sequence[int]:
+        """Return the ids of resources that have versions, in their order, after one of them."""
+        query = select(resource.c.id).where(resource.c.id > after, resource.c.versions > 0)
+        query = query.order_by(resource.c.id).limit(limit)
+        return self.database.read(lambda connection: connection.execute(query).scalars().all())
+
+    def entity_ids(self, *, after: int, limit: int) -> Sequence[int]:
+        """Return the ids of entities, in their order, after one of them."""
+        query = select(entity.c.id).where(entity.c.id > after).order_by(entity.c.id).limit(limit)
+        return self.database.read(lambda connection: connection.execute(query).scalars().all())
 
     def describe_resources(self, ids: Iterable[int]) -> Sequence[ResourceDescription]:
         """Return resources with their versions, documents, aliases, mentions and facets."""
@@ -54,25 +65,30 @@ class SqlDescriptions:
         """Return entities as all documents together describe them; no document mentions one that was merged into another."""
         wanted = sorted(set(ids))
         query = select(entity).order_by(entity.c.id)
+        known = select(identifier.c.entity_id, identifier.c.iri, identifier.c.score)
         forms = select(form.c.entity_id, form.c.text).where(form.c.what == LEMMA, form.c.documents > 0)
         lemmas: defaultdict[int, list[str]] = defaultdict(list)
+        records: defaultdict[int, list[Identifier]] = defaultdict(list)
         with self.database.reading() as connection:
             rows = select_in_chunks(connection, wanted, lambda part: query.where(entity.c.id.in_(part)))
             for row in select_in_chunks(connection, wanted, lambda part: forms.where(form.c.entity_id.in_(part))):
                 lemmas[row.entity_id].append(row.text)
-        return [to_entity(row, lemmas[row.id]) for row in rows]
+            for row in select_in_chunks(connection, wanted, lambda part: known.where(identifier.c.entity_id.in_(part))):
+                records[row.entity_id].append(Identifier(row.iri, row.score))
+        return [to_entity(row, lemmas[row.id], records[row.id]) for row in rows]
 
 
-def to_entity(row: Any, lemmas: Iterable[str]) -> Entity:
-    """Return an entity's row with its lemmas."""
+def to_entity(row: Any, lemmas: Iterable[str], identifiers: Iterable[Identifier]) -> Entity:
+    """Return an entity's row with its lemmas and identifiers."""
     return Entity(
         id=row.id,
-        key=EntityKey(row.kind, row.slug),
+        key=EntityKey(row.kind, row.slug, row.sense),
         name=row.name,
         given=row.given,
         family=row.family,
         lemmas=tuple(sorted(lemmas)),
         documents=row.documents if row.merged_into is None else 0,
+        identifiers=tuple(sorted(identifiers)),
     )
 
 
@@ -116,10 +132,10 @@ def _aliases(connection: Connection, ids: list[int]) -> defaultdict[int, list[st
 
 def _mentions(connection: Connection, ids: list[int]) -> defaultdict[int, list[EntityKey]]:
     mentions: defaultdict[int, list[EntityKey]] = defaultdict(list)
-    query = select(document.c.resource_id, entity.c.kind, entity.c.slug)
+    query = select(document.c.resource_id, entity.c.kind, entity.c.slug, entity.c.sense)
     query = query.join(mention, mention.c.reading_id == document.c.reading_id).join(
         entity, entity.c.id == mention.c.entity_id
     )
     for row in select_in_chunks(connection, ids, lambda part: query.where(document.c.resource_id.in_(part))):
-        mentions[row.resource_id].append(EntityKey(row.kind, row.slug))
+        mentions[row.resource_id].append(EntityKey(row.kind, row.slug, row.sense))
     return mentions

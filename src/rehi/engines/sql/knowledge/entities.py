@@ -13,16 +13,20 @@ from typing import Any
 from sqlalchemy import Connection
 
 from rehi.engines.sql.index.tally import HOUSE, Additions
-from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert
+from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, newest
 from rehi.engines.sql.statements.values import folded, key_of, storable
-from rehi.engines.sql.tables import entity, form, mention
-from rehi.model.entity import EntityKey, Form, Identity, LinkedIdentity
+from rehi.engines.sql.tables import entity, form, identifier, mention
+from rehi.model.entity import EntityKey, Form, Identifier, Identity, LinkedIdentity
 
 NAME, LEMMA = "name", "lemma"
 
-_INSERT_ENTITY = Upsert(entity, ("key", "kind", "slug"), unique=("key",))
+_INSERT_ENTITY = Upsert(entity, ("key", "kind", "slug", "sense"), unique=("key",))
 _INSERT_FORM = Upsert(form, ("key", "entity_id", "what", "text", "given", "family", "folded"), unique=("key",))
-_INSERT_MENTION = Upsert(mention, ("reading_id", "entity_id", "count", "forms"), unique=("reading_id", "entity_id"))
+INSERT_MENTION = Upsert(mention, ("reading_id", "entity_id", "count", "forms"), unique=("reading_id", "entity_id"))
+_IDENTIFIERS = SelectMany("SELECT entity_id, key, iri, score FROM identifier", "entity_id", "bigint")
+_KEEP_IDENTIFIER = Upsert(
+    identifier, ("entity_id", "key", "iri", "score"), unique=("entity_id", "key"), change=newest(("score",))
+)
 _NAME_ENTITY = BulkUpdate(
     entity,
     {"id": "bigint", "name": "text", "given": "text", "family": "text"},
@@ -51,24 +55,40 @@ _NAMES = SelectMany(
 )
 
 
-def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> None:
-    """Enter the mentions of new readings, with new entities and forms; they count when a document shows them."""
+def enter_mentions(connection: Connection, mentions: Mapping[int, Sequence[LinkedIdentity]]) -> set[int]:
+    """Enter the mentions of new readings, with new entities and forms; they count when a document shows them.
+
+    Returns the entities that authorities call something that was not known.
+    """
     new = {one.identity.key for linked in mentions.values() for one in linked if one.entity_id is None}
-    ids = _ensure_entities(connection, new)
+    ids = ensure_entities(connection, new)
+    identified: set[tuple[int, Identifier]] = set()
     merged: dict[tuple[int, int], tuple[int, set[Form]]] = {}
     for reading_id, linked in mentions.items():
         for one in linked:
             pair = reading_id, one.entity_id if one.entity_id is not None else ids[one.identity.key]
             count, forms = merged.get(pair, (0, set()))
             merged[pair] = count + one.identity.count, forms | forms_of(one.identity)
-    form_ids = _ensure_forms(
+            identified.update((pair[1], known) for known in one.identifiers)
+    form_ids = ensure_forms(
         connection, {(entity_id, one) for (_, entity_id), (_, used) in merged.items() for one in used}
     )
     rows = [
         (reading_id, entity_id, count, " ".join(map(str, sorted(form_ids[entity_id, one] for one in used))))
         for (reading_id, entity_id), (count, used) in sorted(merged.items(), key=lambda item: item[0])
     ]
-    _INSERT_MENTION.run(connection, rows)
+    INSERT_MENTION.run(connection, rows)
+    return _keep_identifiers(connection, identified) if identified else set()
+
+
+def _keep_identifiers(connection: Connection, identified: Iterable[tuple[int, Identifier]]) -> set[int]:
+    """Keep what authorities call entities, and return the entities of which that was not known so."""
+    wanted = {(row, key_of(one.iri)): (storable(one.iri), float(one.score)) for row, one in sorted(identified)}
+    rows = _IDENTIFIERS.run(connection, sorted({row for row, _ in wanted}))
+    known = {(row.entity_id, bytes(row.key)): (row.iri, row.score) for row in rows}
+    new = sorted(key for key, values in wanted.items() if known.get(key) != values)
+    _KEEP_IDENTIFIER.run(connection, [(*key, *wanted[key]) for key in new])
+    return {row for row, _ in new}
 
 
 def count_mentions(
@@ -92,8 +112,8 @@ def count_mentions(
     forms: Counter[int] = Counter()
     for row in rows:
         entities[row.entity_id] += shown[row.reading_id]
-        for form_id in row.forms.split():
-            forms[int(form_id)] += shown[row.reading_id]
+        for form_id in map(int, row.forms.split()):
+            forms[form_id] += shown[row.reading_id]
     locked = {row.id: row for row in _LOCKED.run(connection, sorted(entities))}
     changed = _count_forms(connection, forms) | _count_entities(connection, entities, locked, additions)
     _choose_names(connection, changed, choose_name)
@@ -106,14 +126,16 @@ def forms_of(identity: Identity) -> set[Form]:
     return {own, *(Form(LEMMA, storable(lemma)) for lemma in identity.lemmas)}
 
 
-def _ensure_entities(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, int]:
-    by_key = {key_of(key.kind, key.slug): key for key in keys}
-    rows = [(key, by_key[key].kind, by_key[key].slug) for key in sorted(by_key)]
+def ensure_entities(connection: Connection, keys: Iterable[EntityKey]) -> dict[EntityKey, int]:
+    """Return the ids of entities by their keys, of merged ones that of the other; those that are new are entered."""
+    by_key = {key_of(key.kind, key.path): key for key in keys}
+    rows = [(key, by_key[key].kind, by_key[key].slug, by_key[key].sense) for key in sorted(by_key)]
     _INSERT_ENTITY.run(connection, rows)
     return {by_key[bytes(row.key)]: row.id for row in _ENTITY_IDS.run(connection, sorted(by_key))}
 
 
-def _ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) -> dict[tuple[int, Form], int]:
+def ensure_forms(connection: Connection, wanted: Iterable[tuple[int, Form]]) -> dict[tuple[int, Form], int]:
+    """Return the ids of forms of entities; those that are new are entered."""
     by_key = {key_of(str(row), one.what, one.text, one.given, one.family): (row, one) for row, one in wanted}
     known = _FORM_IDS.run(connection, sorted(by_key))
     missing = sorted(by_key.keys() - {bytes(row.key) for row in known})

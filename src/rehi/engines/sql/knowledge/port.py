@@ -15,7 +15,8 @@ from rehi.engines.sql.knowledge.descriptions import SqlDescriptions
 from rehi.engines.sql.knowledge.entities import enter_mentions
 from rehi.engines.sql.knowledge.readings import READING_COLUMNS, enter_readings, find_readings, to_facts
 from rehi.engines.sql.knowledge.recording import SqlRecording
-from rehi.engines.sql.outbox.port import delete_work, owners_of, put_owned_work
+from rehi.engines.sql.knowledge.relinking import SqlRelinking
+from rehi.engines.sql.outbox.port import delete_work, owners_of, put_owned_work, put_work
 from rehi.engines.sql.sources.findings import source_ids_of
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import key_of, lots
@@ -43,18 +44,17 @@ _TASKS = SelectMany(
     "bigint",
 )
 # Where an entity was merged into another, that other; chains of merges are made short when they are made.
-_CANDIDATES = SelectMany(
-    "SELECT entity.key, goal.id, goal.kind, goal.slug, goal.name FROM entity"
-    " JOIN entity goal ON goal.id = coalesce(entity.merged_into, entity.id)",
-    "entity.key",
-    "bytea",
-)
+_CANDIDATE = """SELECT entity.kind AS known_kind, entity.slug AS known_slug, entity.sense AS known_sense,
+    goal.id, goal.kind, goal.slug, goal.sense, goal.name
+    FROM entity JOIN entity goal ON goal.id = coalesce(entity.merged_into, entity.id)"""
+_FIRST = SelectMany(_CANDIDATE, "entity.key", "bytea")
+_OTHERS = SelectMany(f"{_CANDIDATE} AND entity.sense > 1", "entity.slug", "text", order="entity.sense")
 _SET_STATEMENTS = BulkUpdate(
     resource, {"id": "bigint", "n": "bigint"}, {"statements": "new.n"}, where="resource.id = new.id"
 )
 
 
-class SqlKnowledge(SqlDescriptions, SqlRecording):
+class SqlKnowledge(SqlDescriptions, SqlRecording, SqlRelinking):
     """Implements the port Knowledge on SQL."""
 
     database: Database
@@ -71,10 +71,17 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
         return self.database.read(lambda connection: find_readings(connection, wanted))
 
     def find_candidates(self, keys: Iterable[EntityKey]) -> Mapping[EntityKey, Sequence[Candidate]]:
-        """Return the entities known under these keys; for one that was merged into another, that other."""
-        by_key = {key_of(key.kind, key.slug): key for key in keys}
-        rows = self.database.read(lambda connection: _CANDIDATES.run(connection, sorted(by_key)))
-        return {by_key[bytes(row.key)]: [Candidate(row.id, EntityKey(row.kind, row.slug), row.name)] for row in rows}
+        """Return all entities of these keys' kinds and names, the first first; for one that was merged into another, that other."""
+        by_name = {(key.kind, key.slug): key for key in keys}
+        firsts = sorted(key_of(*name) for name in by_name)
+        with self.database.reading() as connection:
+            rows = _FIRST.run(connection, firsts) + _OTHERS.run(connection, sorted({slug for _, slug in by_name}))
+        candidates: dict[EntityKey, list[Candidate]] = {}
+        for row in rows:
+            if (key := by_name.get((row.known_kind, row.known_slug))) is not None:
+                known = Candidate(row.id, EntityKey(row.kind, row.slug, row.sense), row.name, row.known_sense)
+                candidates.setdefault(key, []).append(known)
+        return candidates
 
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
@@ -132,7 +139,7 @@ class SqlKnowledge(SqlDescriptions, SqlRecording):
     def enter_reading(self, connection: Connection, new: NewReading, *, worker: str, now: datetime) -> int:
         """Keep a reading that no document shows, as of an old version, and return its id; nothing changes if it is known."""
         ids, fresh = enter_readings(connection, {new.key: new}, worker, now)
-        enter_mentions(connection, {ids[key]: new.identities for key in fresh})
+        put_work(connection, "entity", enter_mentions(connection, {ids[key]: new.identities for key in fresh}))
         return ids[new.key]
 
     @transaction

@@ -37,7 +37,7 @@ _RETRY = BulkUpdate(
 _READ = BulkUpdate(
     resource, {"id": "bigint", "read": "bigint"}, {"read_number": "new.read"}, where="resource.id = new.id"
 )
-_OPEN = SelectMany("SELECT id, attempts FROM outbox", "id", "bigint", order="id", lock="FOR UPDATE")
+_OPEN = SelectMany("SELECT id FROM outbox", "id", "bigint", order="id", lock="FOR UPDATE")
 _VERSIONS = SelectMany("SELECT id, number, taken_at FROM version", "id", "bigint")
 _RESOURCES = SelectMany("SELECT id, url FROM resource", "id", "bigint", order="id", lock="FOR NO KEY UPDATE")
 # Asked once the resources are locked: a join in the query above would show what was read before we had to wait.
@@ -68,12 +68,10 @@ class SqlRecording:
     ) -> None:
         """Record in one transaction what came of read tasks that are still open."""
         rows = _OPEN.run(connection, sorted({row for one in results for row in one.task.claim.ids}))
-        attempts = {row.id: row.attempts for row in rows}
+        there = {row.id for row in rows}
         by_claim = {one.task.claim: one for one in reversed(results)}
-        still_open = [one for claim, one in by_claim.items() if any(row in attempts for row in claim.ids)]
-        tried = [
-            (row, attempts[row] + 1) for one in still_open if one.retry for row in one.task.claim.ids if row in attempts
-        ]
+        still_open = [one for claim, one in by_claim.items() if not there.isdisjoint(claim.ids)]
+        tried = [(row, one.attempts) for one in still_open if one.retry for row in one.task.claim.ids if row in there]
         _RETRY.run(connection, tried)
         done = [one for one in still_open if not one.retry]
         if done:
@@ -95,7 +93,8 @@ def _store(
     new = {one.reading.key: one.reading for one in reversed(done) if isinstance(one.reading, NewReading)}
     sources = source_ids_of(connection, resources)
     ids, fresh = enter_readings(connection, new, worker, now)
-    enter_mentions(connection, {ids[key]: new[key].identities for key in fresh})
+    if identified := enter_mentions(connection, {ids[key]: new[key].identities for key in fresh}):
+        put_work(connection, "entity", identified)
     for one in done:
         spent = {f"seconds:{stage}": seconds for stage, seconds in one.seconds}
         additions.add_all(sources.get(one.task.resource_id, ()), spent)

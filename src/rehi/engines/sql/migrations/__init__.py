@@ -14,6 +14,7 @@ from rehi.engines.sql.migrations.step4 import readings
 from rehi.engines.sql.migrations.step5 import findings
 from rehi.engines.sql.migrations.step6 import tables
 from rehi.engines.sql.migrations.step7 import counts
+from rehi.engines.sql.migrations.step8 import senses
 from rehi.engines.sql.tables import meta, metadata
 from rehi.errors import EngineError, StoreVersionError
 
@@ -24,7 +25,7 @@ _ROW = "schema"
 
 # The first step leads from version 1 to version 2, and so on. A step speaks plain SQL that holds for both databases and
 # never uses the tables of today, which move on.
-STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables, counts)
+STEPS: tuple[Step, ...] = (visits, retention, readings, findings, tables, counts, senses)
 NEWEST = _FIRST + len(STEPS)  # the newest version of the schema that is known
 
 

@@ -14,7 +14,6 @@ from rehi.engines.sql.dialects.dialect import Guarded
 from rehi.engines.sql.statements.driver import BulkDelete, BulkUpdate, Upsert, chunks, select_in_chunks
 from rehi.engines.sql.statements.values import storable, to_micros
 from rehi.engines.sql.tables import blob, file, outbox, resource, source, version
-from rehi.errors import EngineError
 from rehi.model.work import Claim
 
 _INSERT = Upsert(outbox, ("kind", "subject", "owner"))
@@ -55,11 +54,6 @@ _AWAKE = (
 RELEASE_CLAIMS = text(
     "UPDATE outbox SET worker = NULL, claimed_until = 0 WHERE worker = :worker AND id NOT IN :claims"
 ).bindparams(bindparam("claims", type_=BigInteger, expanding=True))
-# What everything of a kind is.
-_ALL = {
-    "resource": text("INSERT INTO outbox (kind, subject) SELECT 'resource', id FROM resource WHERE versions > 0"),
-    "entity": text("INSERT INTO outbox (kind, subject) SELECT 'entity', id FROM entity"),
-}
 
 
 class SqlOutbox:
@@ -67,10 +61,8 @@ class SqlOutbox:
 
     database: Database
 
-    def put(self, kind: str, subjects: Iterable[int] | None = None) -> int:
-        """Put work into the outbox, for all subjects of the kind if none are given, and return how much."""
-        if subjects is None:
-            return self.database.write(lambda connection: put_all(connection, kind))
+    def put(self, kind: str, subjects: Iterable[int]) -> int:
+        """Put work into the outbox, and return how much."""
         wanted = set(subjects)
 
         def work(connection: Connection) -> None:
@@ -206,13 +198,6 @@ def _gather(connection: Connection, rows: Sequence[Any], at: int, *, mine: str) 
         if (rows_of := waiting[kind, subject])
         and all(row.claimed_until <= at or (mine and row.worker == mine) for row in rows_of)
     ]
-
-
-def put_all(connection: Connection, kind: str) -> int:
-    """Put all subjects of a kind into the outbox, and return how many they are."""
-    if kind not in _ALL:
-        raise EngineError(f"the catalogue does not know what all of {kind} is")
-    return connection.execute(_ALL[kind]).rowcount
 
 
 def put_work(connection: Connection, kind: str, subjects: Iterable[int]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, Select, func, select, text
 
 from rehi.engines.sql.index.tally import Additions
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, fetch_all, select_in_chunks
 from rehi.engines.sql.tables import document, finding, reading, resource, visit
+from rehi.model.claims import SourceOrders
 from rehi.model.resource import Depths
 
 FOLLOW = "follow"  # the kind of work whose subjects are resources that were read, and whose links may be followed
@@ -57,15 +58,6 @@ _OF_RESOURCES = SelectMany(
     "bigint",
     order="finding.resource_id, finding.source_id",
 )
-
-
-class SourceOrders(NamedTuple):
-    """What one source claims of a resource, and orders for it."""
-
-    claims: str
-    policy: str
-    weight: float
-    keep: str
 
 
 def has_source(source_ids: Iterable[int]) -> Any:

@@ -9,7 +9,18 @@ from __future__ import annotations
 from rehi.engines.sql.tables.columns import metadata
 from rehi.engines.sql.tables.files import blob, file
 from rehi.engines.sql.tables.hosts import host, orders, pace_group, probe, robots
-from rehi.engines.sql.tables.knowledge import document, entity, facet, form, mention, part, reading, table_shape, term
+from rehi.engines.sql.tables.knowledge import (
+    document,
+    entity,
+    facet,
+    form,
+    identifier,
+    mention,
+    part,
+    reading,
+    table_shape,
+    term,
+)
 from rehi.engines.sql.tables.resources import holding, resource, version, visit
 from rehi.engines.sql.tables.sources import finding, meta, source, tally
 from rehi.engines.sql.tables.updates import update_round, update_share
@@ -25,6 +36,7 @@ __all__ = [
     "form",
     "holding",
     "host",
+    "identifier",
     "mention",
     "meta",
     "metadata",

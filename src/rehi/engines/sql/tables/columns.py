@@ -20,9 +20,9 @@ def string(name: str) -> Column[str]:
     return Column(name, Text, nullable=False, server_default="")
 
 
-def integer(name: str) -> Column[int]:
-    """Return a column for a whole number, zero unless it is given."""
-    return Column(name, BigInteger, nullable=False, server_default="0")
+def integer(name: str, default: str = "0") -> Column[int]:
+    """Return a column for a whole number."""
+    return Column(name, BigInteger, nullable=False, server_default=default)
 
 
 def real(name: str, default: str = "0") -> Column[float]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, Table, Text, text
 
-from rehi.engines.sql.tables.columns import BYTEWISE, ID, integer, metadata, string
+from rehi.engines.sql.tables.columns import BYTEWISE, ID, integer, metadata, real, string
 
 # What was read from some bytes by some recipe. The hint is what was used of the URL and of the declared type.
 reading = Table(
@@ -98,8 +98,29 @@ entity = Table(
     string("family"),
     integer("documents"),
     Column("merged_into", ID, ForeignKey("entity.id")),
+    integer("sense", "1"),  # which one of its kind and name it is
 )
 Index("entity_documents", entity.c.documents)
+# The first of a name is found by its key, and the others, which are few, by this.
+Index(
+    "entity_sense",
+    entity.c.slug,
+    entity.c.kind,
+    sqlite_where=text("sense > 1"),
+    postgresql_where=text("sense > 1"),
+)
+
+# What authorities call an entity.
+identifier = Table(
+    "identifier",
+    metadata,
+    Column("entity_id", ID, ForeignKey("entity.id"), primary_key=True, autoincrement=False),
+    Column("key", LargeBinary, primary_key=True),  # of the IRI, which may be long
+    Column("iri", Text, nullable=False),
+    real("score", "1"),
+    sqlite_with_rowid=False,
+)
+Index("identifier_key", identifier.c.key)
 
 # A name or a lemma under which documents mention an entity, and how many do now.
 form = Table(
