@@ -160,7 +160,7 @@ def destroy_several(home: Household) -> Outcome:
 def _destroy(home: Household, paths: Sequence[Path]) -> Outcome:
     has_catalogue = any(path.name == CATALOGUE for path in paths)
     before = None if has_catalogue else unreadable(home)
-    told = ", ".join(_damage_file(home, path) for path in paths)
+    told = ", ".join(_damage_file(home, path) for path in paths) or "nothing"
     outcome = _mended(home, told, before)
     if has_catalogue:
         home.run("add", str(home.list))  # of what never answered, no record is kept
