@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 
@@ -24,11 +24,9 @@ class Body:
 
 
 def file_name(url: str) -> str:
-    """Return the last segment of a URL's path; "" when there is none or the URL is no URL."""
-    try:
-        return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
-    except ValueError:
-        return ""
+    """Return the last segment of a normalised URL's path; "" when there is none."""
+    path = url.partition("#")[0].partition("?")[0].partition("://")[2]
+    return unquote(path.partition("/")[2].rstrip("/").rpartition("/")[2])
 
 
 def charset_of(media_type: str) -> str:
