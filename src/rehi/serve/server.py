@@ -22,8 +22,6 @@ from rehi.settings import Settings
 
 _log = logging.getLogger(__name__)
 
-LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
-
 BACKLOG = 2048  # connections that the system holds until we take them
 FEWEST = 64  # connections, whatever the system allows
 FILES = 65_536  # wanted in all, as far as the system allows
@@ -42,7 +40,6 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=2,
-        h11_max_incomplete_event_size=LONGEST_HEAD,
         http=bind_protocol(_connection_limits(house.settings)),
         ws="none",
         backlog=BACKLOG,
