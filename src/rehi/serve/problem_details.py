@@ -162,8 +162,8 @@ def _detail(request: Request, error: RehiError) -> str:
     if isinstance(error, HOUSEHOLD):
         logging.getLogger(__name__).error("a request failed: %s", error)
         return ""
-    veiled: str = request.app.state.veil.veil(str(error))
-    return veiled
+    redacted: str = request.app.state.redactor.redact(str(error))
+    return redacted
 
 
 def status_of(error: type[RehiError], *, method: str) -> int:

@@ -15,8 +15,8 @@ from rehi.errors import EngineError
 from rehi.process import raise_descriptor_limit
 from rehi.serve.application import create_app
 from rehi.serve.connections import ConnectionLimits, bind_protocol
-from rehi.serve.farewell import Farewell
 from rehi.serve.lane import QueryLane
+from rehi.serve.shutdown import ShutdownNotice
 from rehi.service import Service
 from rehi.settings import Settings
 
@@ -35,7 +35,7 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
     listener = _listen(settings.host, settings.port if port is None else port)
     app = create_app(house, service)
     config = uvicorn.Config(
-        Farewell(app),
+        ShutdownNotice(app),
         log_level="warning",
         access_log=False,
         server_header=False,
