@@ -130,7 +130,6 @@ def table(group: str) -> dict[str, str]:
     return {**built_in, **{name: place for name, place in sorted(_outsiders(group).items()) if name not in built_in}}
 
 
-@cache
 def load_place(place: str) -> Any:
     """Return what ``module:attribute`` names; SettingsError if an outsider's package does not have it."""
     module, _, attribute = place.partition(":")

@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -29,6 +29,8 @@ from tests.chaos.household import Household, LostBytes
 
 CHUNK = 1 << 20
 BOMB = b"SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?a ?i ?e"
+RECORDS, CATALOGUE = "archive/*.warc.gz", "catalogue.db"
+PARTS = (RECORDS, "archive/*.cdxj*", "derived/*", "graph/**/*.sst", "graph/store/*", CATALOGUE)
 GARBAGE = (
     b"GET / HTTP/1.1\r\nHost: a{b}\r\n\r\n",
     b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -143,20 +145,51 @@ def attack(home: Household) -> Outcome:
 
 def destroy(home: Household) -> Outcome:
     """Flip, cut or delete a file while nobody works, have the house mended, and hold it to what it says is lost."""
-    path = _choose_file(home)
-    if path is None:
-        return Outcome(told="there is no file yet")
-    is_catalogue = path.name.startswith("catalogue")
-    before = None if is_catalogue else unreadable(home)
-    raw = damage(path.read_bytes(), home.chance)
-    if raw is None:
-        path.unlink()
-    else:
-        path.write_bytes(raw)
-    outcome = _mended(home, f"{path.relative_to(home.data)} {_what(raw)}", before)
-    if is_catalogue:
+    path = _choose_file(home, PARTS)
+    return Outcome(told="there is no file yet") if path is None else _destroy(home, [path])
+
+
+def destroy_several(home: Household) -> Outcome:
+    """Do the same to files of several parts at once, but not to the catalogue and to what it is made from again."""
+    parts = home.chance.sample(PARTS, home.chance.randint(2, len(PARTS)))
+    if CATALOGUE in parts:
+        parts = [part for part in parts if part != RECORDS]
+    return _destroy(home, [path for part in parts if (path := _choose_file(home, [part])) is not None])
+
+
+def _destroy(home: Household, paths: Sequence[Path]) -> Outcome:
+    has_catalogue = any(path.name == CATALOGUE for path in paths)
+    before = None if has_catalogue else unreadable(home)
+    told = ", ".join(_damage_file(home, path) for path in paths) or "nothing"
+    outcome = _mended(home, told, before)
+    if has_catalogue:
         home.run("add", str(home.list))  # of what never answered, no record is kept
     return outcome
+
+
+def destroy_under_work(home: Household) -> Outcome:
+    """Flip, cut or delete a file under a running update, which goes on, and hold the house to what it says is lost after that."""
+    requests, parts = home.chance.randint(1, 10), [part for part in PARTS if part != CATALOGUE]
+    chance = Random(home.chance.random())
+    before, process = unreadable(home), home.start("update")
+    _get_on(home, process, requests=requests)
+    home.chance = chance  # what there is to choose from depends on how far the update was
+    path = _choose_file(home, parts)
+    told = "nothing" if path is None else _damage_file(home, path)
+    _get_on(home, process, requests=8)
+    ended = _end(home, process, "an update that goes on")
+    outcome = _mended(home, f"{told}; {ended.told}", before)
+    return replace(outcome, killed=ended.killed)
+
+
+def _damage_file(home: Household, path: Path) -> str:
+    """Damage a file, or delete it, and return what was done; under work it may have gone by itself."""
+    try:
+        raw = damage(path.read_bytes(), home.chance)
+        path.unlink() if raw is None else path.write_bytes(raw)
+    except FileNotFoundError:
+        return f"{path.relative_to(home.data)} gone by itself"
+    return f"{path.relative_to(home.data)} {_what(raw)}"
 
 
 def destroy_object(home: Household) -> Outcome:
@@ -217,10 +250,9 @@ def _is_whole(house: House, version: Version) -> bool:
     return f"sha256:{digest.hexdigest()}" == version.digest
 
 
-def _choose_file(home: Household) -> Path | None:
+def _choose_file(home: Household, parts: Sequence[str]) -> Path | None:
     """Return a file of the part that is drawn, or of the next that has any; None if there is none at all."""
-    patterns = ["archive/*.warc.gz", "archive/*.cdxj*", "derived/*", "graph/**/*.sst", "graph/store/*", "catalogue.db"]
-    for pattern in home.chance.sample(patterns, len(patterns)):
+    for pattern in home.chance.sample(parts, len(parts)):
         files = sorted(path for path in home.data.glob(pattern) if path.is_file() and path.stat().st_size)
         if files:
             return home.chance.choice(files)
@@ -298,6 +330,8 @@ DISASTERS: dict[Disaster, int] = {  # and how often each comes
     take_engine_away: 6,
     attack: 4,
     destroy: 8,
+    destroy_several: 4,
+    destroy_under_work: 6,
     destroy_object: 8,
 }
 

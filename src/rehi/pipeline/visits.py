@@ -188,8 +188,7 @@ class Visits(Step):
         elif self._courtesy.rules[lease.host_id].allows(task.url):
             # Bytes that were dropped are asked for again, unless only references are wanted: then a 304 is answer enough.
             by_reference = task.pruned and are_references(combine_orders(task.sources).keeps)
-            damaged = task.body in self._judge.damaged
-            known = by_reference or (task.body is not None and not damaged and self._holds(task.body))
+            known = by_reference or (task.body is not None and self._holds(task.body))
             self._fetcher.submit(
                 request, task.url, etag=task.etag if known else "", last_modified=task.last_modified if known else ""
             )
@@ -202,9 +201,9 @@ class Visits(Step):
         return sent
 
     def _holds(self, ref: RecordRef) -> bool:
-        """Whether a record can be had; if its bucket is away, the page is asked for as a whole."""
+        """Whether a record can be had; if it is damaged, or its bucket is away, the page is asked for as a whole."""
         try:
-            return self._rooms.archive.holds(ref)
+            return ref not in self._judge.damaged and self._rooms.archive.holds(ref)
         except ArchiveAway:
             return False
 
