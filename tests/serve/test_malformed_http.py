@@ -107,6 +107,14 @@ def test_what_comes_after_an_answer_may_be_malformed(
     assert no_traceback(caplog)
 
 
+def test_who_asks_for_an_upgrade_is_answered_as_ever(
+    address: tuple[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = b"Connection: upgrade, close\r\nUpgrade: websocket\r\n\r\n"
+    assert status_of(send(*address, b"GET /api/workers HTTP/1.1\r\n" + HOST + asked)) == 200
+    assert caplog.records == []
+
+
 def test_a_head_is_refused_without_a_body(address: tuple[str, int], caplog: pytest.LogCaptureFixture) -> None:
     answer = send(*address, CHUNKED.replace(b"POST /api/updates", b"HEAD /login") + b"zz\r\n")
     assert status_of(answer) in (400, 200)  # what reads no body may have answered before

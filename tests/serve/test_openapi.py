@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from pydantic import TypeAdapter
 
+from rehi.builtin import load_place
 from rehi.operations.operation import JSON, read_signature
 from rehi.operations.table import OPERATIONS
 from rehi.serve.openapi import describe
 from rehi.serve.problem_details import KINDS, MEDIA_TYPE
+from tests.conftest import Harvested
+from tests.serve.conftest import Ask
 
 METHODS = {"get", "post"}
 UNTYPED = {
@@ -163,3 +168,54 @@ def test_answers_that_are_written_piece_by_piece_have_a_type_for_json() -> None:
         json_types = [one for one in row.media_types if one == JSON or one.endswith("+json")]
         content = describe()["paths"][row.template][row.method.lower()]["responses"][str(row.status)].get("content", {})
         assert all(content[one]["schema"] for one in json_types), row.name
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "named"),
+    [
+        ("get_document", "/api/documents/999999999", {}),
+        ("get_document", "/api/documents/x", {}),
+        ("list_documents", "/api/documents?limit=0", {}),
+        ("get_status", "/api/status", {"Accept": "text/csv"}),
+        ("get_status", "/api/status", {"Host": "evil.test"}),
+        ("query_graph", "/sparql?query=nonsense", {}),
+        ("query_graph", "/sparql?query=ASK%7B%7D", {"Accept": "image/png"}),
+        ("post_query", "/sparql", {"body": b"ASK{}", "Content_Type": "text/plain"}),
+        ("get_diff", "/api/diff?url=http://nowhere.test/", {}),
+        ("get_text", "/api/text?url=http://nowhere.test/&at=zz", {}),
+        ("get_memento", "/web/2026/http://nowhere.test/", {}),
+        ("list_captures", "/cdx?url=x&fl=zz", {}),
+        ("download_versions", "/download.zip?host=a%20b", {}),
+        ("add_source", "/api/sources", {"body": b"{}", "Content_Type": "text/plain"}),
+        ("add_source", "/api/sources", {"body": b"{}", "Content_Type": "application/json"}),
+        ("set_keep", "/api/sources/1/keep", {"body": b"{not json"}),
+        ("set_keep", "/api/sources/999999/keep", {"body": b'{"keep": "all"}'}),
+        ("start_update", "/api/updates", {"body": b" " * 70_000}),
+        ("start_update", "/api/updates", {"body": b"{}", "Origin": "http://evil.test"}),
+    ],
+)
+def test_a_refusal_is_one_that_the_document_names(ask: Ask, name: str, path: str, named: dict[str, Any]) -> None:
+    answer = ask(path, **named)
+    (operation,) = [one for _, one in operations() if one["operationId"] == name]
+    narrowed = operation["responses"][str(answer.status)]["content"][MEDIA_TYPE]["schema"]["allOf"][1]["properties"]
+    assert answer.headers["content-type"] == MEDIA_TYPE
+    assert answer.json["code"] in narrowed["code"]["enum"]
+    sent = {header.lower() for header in operation["responses"][str(answer.status)].get("headers", {})}
+    assert {"retry-after", "www-authenticate", "allow", "content-range"} & answer.headers.keys() <= sent
+
+
+def test_answers_that_are_written_piece_by_piece_are_as_their_types_say(ask: Ask, harvested: Harvested) -> None:
+    url = quote(harvested.world.documents[0].url, safe="")
+    answers = {
+        "rehi.serve.answer_types:SparqlJson": [
+            ask("/sparql?query=SELECT%20*%20%7B%3Fs%20%3Fp%20%3Fo%7D%20LIMIT%202000").json,
+            ask("/sparql?query=ASK%7B%7D").json,
+        ],
+        "rehi.serve.answer_types:TimeMapJson": [ask(f"/web/timemap/json/{harvested.world.documents[0].url}").json],
+        "rehi.serve.answer_types:CdxRows": [ask(f"/cdx?url={url}&output=json&showResumeKey=true").json],
+        "rehi.serve.answer_types:ApiDocument": [ask("/openapi.json").json],
+    }
+    assert answers.keys() == {place for row in OPERATIONS for place in (row.writes or {}).values()}
+    for place, values in answers.items():
+        for value in values:
+            TypeAdapter(load_place(place)).validate_python(value, extra="forbid", by_alias=True)

@@ -24,7 +24,7 @@ class SparqlTerm:
     type: Literal["uri", "literal", "bnode", "triple"]
     value: str | Mapping[str, SparqlTerm]  # of a triple, its terms
     datatype: str = ""
-    language: Annotated[str, Field(serialization_alias="xml:lang")] = ""
+    language: Annotated[str, Field(alias="xml:lang")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,6 +157,10 @@ class LimitedConnection(H11Protocol):
             self._received, self._began = 0, self.loop.time()
             self.register.begin(self)
 
+    def _should_upgrade(self) -> bool:
+        """Upgrade to nothing, as RFC 9110 allows, and without a warning in the log for each request that asks for it."""
+        return False
+
     def eof_received(self) -> None:
         """Refuse a request that breaks off; the connection is closed in any case."""
         if self.conn.holds_part() and not self._is_refused:
