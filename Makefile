@@ -64,7 +64,7 @@ lint: $(VENV)/.developing
 # The lowest versions that pyproject.toml allows, in an environment of their own, and the tests of what they carry. Left out
 # are schemathesis, which needs a later rich, and the peers of our reader of archives, of which one needs a later FastWARC.
 LOWEST_TESTS := $(addprefix tests/,archive compare enrich extract frontier graph growth languages link model sources \
-	$(addprefix serve/test_,gate.py api.py strict_parameters.py hostile_requests.py downloads.py secrets.py) \
+	$(addprefix serve/test_,gate.py api.py strict_parameters.py hostile_requests.py malformed_http.py downloads.py secrets.py) \
 	engines/test_catalogue_opening.py test_settings.py test_texts.py) --ignore tests/archive/test_foreign_cases.py
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt

@@ -142,7 +142,13 @@ def _take_in(log: Path, store: str) -> dict[str, float]:
 
 
 # What is imported at the start takes a second once, and is no part of the work.
-_IMPORTED = ("rehi.operations.sources", "rehi.engines.sql", "rehi.app", "rehi.pipeline.discoveries", "rehi.engines.folder")
+_IMPORTED = (
+    "rehi.operations.sources",
+    "rehi.engines.sql",
+    "rehi.app",
+    "rehi.pipeline.discoveries",
+    "rehi.engines.folder",
+)
 
 
 def _work(way: str, log: str, store: str) -> None:

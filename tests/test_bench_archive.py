@@ -101,7 +101,7 @@ def test_the_tables_have_a_line_for_each_history_and_the_sums(
     assert "all real" not in shown
 
 
-class Forgetful:
+class ForgetfulWay:
     """A way that gives the wrong bytes back."""
 
     packing_cpu = 0.0
@@ -127,7 +127,7 @@ class Forgetful:
 
 
 def test_a_way_that_gives_other_bytes_back_is_found_out(generated: list[History], tmp_path: Path) -> None:
-    make: Callable[[Path], Way] = Forgetful
+    make: Callable[[Path], Way] = ForgetfulWay
     with pytest.raises(RuntimeError, match=r"version 0 of register-small\.csv"):
         measure(make, generated[0], tmp_path / "store")
 

@@ -35,7 +35,7 @@ from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.work import in_environment
 from rehi.testing.s3 import BUCKET, S3Server
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.conftest import PATIENT
 
 HOSTS, PAGES = 4, 20
@@ -49,7 +49,7 @@ def page_of(url: str) -> bytes:
     return f"<!doctype html><title>{url}</title><p>{' '.join(words)}".encode()
 
 
-class Site(BaseHTTPRequestHandler):
+class PausingHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     pause = 0.0
 
@@ -69,7 +69,7 @@ class Site(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), PausingHandler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server.server_address[1]
@@ -80,9 +80,9 @@ def site() -> Iterator[int]:
 @pytest.fixture
 def slow_site(site: int) -> Iterator[int]:
     """A harvest of it takes a second or two."""
-    Site.pause = 0.05
+    PausingHandler.pause = 0.05
     yield site
-    Site.pause = 0.0
+    PausingHandler.pause = 0.0
 
 
 class Bucketed:

@@ -12,7 +12,7 @@ import pytest
 
 from rehi.builtin import BUILTIN
 from rehi.cli import COMMANDS
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.conftest import Harvested
 
 ROOT = Path(__file__).parent.parent

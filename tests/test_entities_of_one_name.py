@@ -13,7 +13,7 @@ from rehi.errors import NotFound
 from rehi.model.entity import EntityKey
 from rehi.operations.entities import get_entity, merge_entities, split_entity
 from rehi.settings import load_settings
-from tests.plugins.installed import Rehi, serving, write_settings
+from tests.plugins.installation import Rehi, serving, write_settings
 from tests.serve.conftest import ask_at
 
 HTML = "text/html; charset=utf-8"

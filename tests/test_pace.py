@@ -178,10 +178,10 @@ def test_what_is_ordered_for_a_host_holds(tmp_path: Path) -> None:
 
 
 def test_a_worker_goes_by_the_clock_of_the_catalogue(tmp_path: Path) -> None:
-    class Ahead:
+    class ClockAhead:
         def clock(self) -> object:
             return utc_now() + timedelta(hours=2)
 
     house = House(load_settings(data=tmp_path))
-    house._catalogue = Ahead()  # type: ignore[assignment]
+    house._catalogue = ClockAhead()  # type: ignore[assignment]
     assert abs(house.shared_clock()() - utc_now() - timedelta(hours=2)) < timedelta(minutes=5)

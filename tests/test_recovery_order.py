@@ -10,8 +10,8 @@ from rehi.engines.sql import open_catalogue
 from rehi.model.source import Finding
 from rehi.model.visit import HostLease, Outcome
 from rehi.settings import load_settings
-from tests.kept import HTML, Keeper
-from tests.plugins.installed import write_settings
+from tests.keeper import HTML, Keeper
+from tests.plugins.installation import write_settings
 
 VISITED = [f"http://127.0.0.1:9/visited/{number}" for number in range(60)]
 OTHER = "http://127.0.0.1:9/other"

@@ -27,7 +27,7 @@ from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -252,7 +252,7 @@ def test_a_damaged_tombstone_is_named_and_drops_nothing(house: House) -> None:
     assert states(house, A) == [False, False]
 
 
-class Site:
+class TaggedSite:
     """Pages that say 304 if they can: one with an ETag, one without."""
 
     def __init__(self) -> None:
@@ -289,8 +289,8 @@ class Site:
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    made = Site()
+def site() -> Iterator[TaggedSite]:
+    made = TaggedSite()
     made.thread.start()
     yield made
     made.server.shutdown()
@@ -320,7 +320,7 @@ def records(settings: Settings) -> int:
 
 
 def test_pages_of_which_only_references_are_kept_are_visited_without_bytes_until_they_change(
-    tmp_path: Path, site: Site
+    tmp_path: Path, site: TaggedSite
 ) -> None:
     fetch = {"allow_private": ["127.0.0.0/8"], "ports": [80, 443, site.server.server_port], "delay": 0.0}
     settings = load_settings(data=tmp_path / "data", fetch=fetch, work={"workers": 1, "enrich": False})

@@ -21,8 +21,8 @@ from rehi.operations.status import count_outdated
 from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
-from tests.cli.here import rehi
-from tests.kept import NOON, Keeper, at
+from tests.cli.command_line import rehi
+from tests.keeper import NOON, Keeper, at
 from tests.serve.conftest import ask_at
 
 PAGE, MIRROR, TABLE = "http://a.test/1/leht", "https://www.b.test/leht", "http://a.test/andmed.csv"

@@ -28,8 +28,8 @@ from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.waiting import wait_until
-from tests.cli.here import rehi
-from tests.kept import Keeper, at
+from tests.cli.command_line import rehi
+from tests.keeper import Keeper, at
 from tests.serve.conftest import Ask, ask_at
 
 PAGES = 700  # several batches of descriptions

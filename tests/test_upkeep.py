@@ -20,7 +20,7 @@ from rehi.model.listing import DocumentFilter, Page
 from rehi.model.problem import Stage
 from rehi.model.version import Version
 from rehi.settings import load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 PAGES = 3
 VERSIONS = 12

@@ -15,7 +15,7 @@ from rehi.operations.sources import enter
 from rehi.operations.status import ServiceStatus
 from rehi.operations.updates import next_scheduled, order_update
 from rehi.pipeline import Harvest, Progress
-from rehi.pipeline.beginning import begin
+from rehi.pipeline.startup import begin
 
 _log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ def page_of(url: str) -> bytes:
     return f"<!doctype html><title>{url}</title><p>Katrin Paio elab Tallinnas. {words}".encode()
 
 
-class Site:
+class GatedSite:
     """Serves every page, or only as many as were let out."""
 
     def __init__(self, port: int) -> None:
@@ -45,7 +45,7 @@ class Site:
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[Site]:
+def site() -> Iterator[GatedSite]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -64,7 +64,7 @@ def site() -> Iterator[Site]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        opened = Site(server.server_address[1])
+        opened = GatedSite(server.server_address[1])
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield opened
@@ -76,7 +76,7 @@ def site() -> Iterator[Site]:
 PATIENT = {"timeout": 900.0, "connect_timeout": 60.0, "stall_timeout": 900.0, "slow_factor": 0.0, "soft_errors": False}
 
 
-def settings_of(data: Path, site: Site, **more: Any) -> Settings:
+def settings_of(data: Path, site: GatedSite, **more: Any) -> Settings:
     fetch = fetch_settings([f"*.test=127.0.0.1:{site.port}"]) | PATIENT
     return load_settings(data=data, fetch=fetch, work={"workers": 1}, **more)
 
@@ -98,7 +98,7 @@ class Backed:
 
     settings: Settings
     place: str
-    site: Site
+    site: GatedSite
 
     @property
     def data(self) -> Path:
@@ -106,7 +106,7 @@ class Backed:
 
 
 @pytest.fixture(scope="session")
-def harvested_once(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def harvested_once(site: GatedSite, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("backed")
     settings = settings_of(folder / "data", site)
     with House(settings) as house:
@@ -116,7 +116,7 @@ def harvested_once(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture
-def backed(harvested_once: Path, tmp_path: Path, site: Site) -> Backed:
+def backed(harvested_once: Path, tmp_path: Path, site: GatedSite) -> Backed:
     shutil.copytree(harvested_once, tmp_path / "data", symlinks=True)
     return Backed(settings_of(tmp_path / "data", site), str(tmp_path / "backups"), site)
 

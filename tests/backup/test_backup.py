@@ -25,8 +25,8 @@ from rehi.operations.restore import Restored, restore_house, restore_parts
 from rehi.settings import Settings
 from rehi.testing.snapshot import take_snapshot
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.backup.conftest import URLS, Backed, Site, add_urls, check_bodies, harvest, settings_of
-from tests.kept import Keeper, at
+from tests.backup.conftest import URLS, Backed, GatedSite, add_urls, check_bodies, harvest, settings_of
+from tests.keeper import Keeper, at
 
 
 def back_up(settings: Settings, place: str, **how: bool) -> BackupResult:
@@ -102,7 +102,7 @@ def test_a_graph_that_is_restored_is_written_again_only_if_the_doctor_finds_it_b
         assert set(before.statements) < set(take_snapshot(house).statements)
 
 
-def test_a_backup_beside_a_harvest_holds_all_that_its_catalogue_knows(site: Site, tmp_path: Path) -> None:
+def test_a_backup_beside_a_harvest_holds_all_that_its_catalogue_knows(site: GatedSite, tmp_path: Path) -> None:
     settings, place = settings_of(tmp_path / "data", site), str(tmp_path / "backups")
     stop = threading.Event()
     with House(settings) as house:

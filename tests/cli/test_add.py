@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.warcs import members, request, response
 
 A, B = "http://a.ee/", "http://b.ee/"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.warcs import arc, frames, http, members, response
 
 A, B, C = "http://a.ee/", "http://b.ee/", "http://c.ee/"

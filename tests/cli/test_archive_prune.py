@@ -15,8 +15,8 @@ from rehi.operations.sources import enter, read_in
 from rehi.settings import load_settings
 from rehi.testing.contracts.catalogue_samples import claim, record_reads, understood
 from rehi.testing.waiting import PATIENCE
-from tests.cli.here import rehi
-from tests.kept import Keeper, at
+from tests.cli.command_line import rehi
+from tests.keeper import Keeper, at
 
 PAGE = "http://a.test/"
 

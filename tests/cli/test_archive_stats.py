@@ -9,8 +9,8 @@ import pytest
 
 from rehi.app import House
 from rehi.settings import load_settings
-from tests.cli.here import rehi
-from tests.kept import Keeper, at
+from tests.cli.command_line import rehi
+from tests.keeper import Keeper, at
 
 PAGE, COPY, IMAGE = "http://a.test/", "http://b.test/", "http://a.test/x"
 BODIES = [b"<p>the first</p>" * 200, b"<p>the first</p>" * 200 + b"<p>and more</p>"]

@@ -17,7 +17,7 @@ from rehi.app import House, lock_folder
 from rehi.settings import load_settings
 from rehi.testing.waiting import PATIENCE
 from rehi.testing.world import WorldServer
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.cli.test_commands import rehi as elsewhere
 from tests.conftest import settings_for
 

@@ -16,7 +16,7 @@ from rehi.app import lock_folder
 from rehi.cli import COMMANDS
 from rehi.cli.archive import SUBCOMMANDS
 from rehi.testing.waiting import PATIENCE
-from tests.cli import here
+from tests.cli import command_line
 from tests.conftest import Harvested
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -37,7 +37,7 @@ def rehi(*words: str, data: Path | None = None, **environment: str) -> subproces
 @pytest.fixture(scope="module")
 def run(harvested: Harvested) -> Run:
     def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return here.rehi(*words, data=harvested.settings.data, **environment)
+        return command_line.rehi(*words, data=harvested.settings.data, **environment)
 
     return run
 
@@ -52,7 +52,7 @@ def test_help_costs_next_to_nothing() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples_and_json(name: str) -> None:
-    result = here.rehi(name, "--help")
+    result = command_line.rehi(name, "--help")
     assert result.returncode == 0
     assert f"rehi {name}" in result.stdout
     assert "Examples:" in result.stdout
@@ -61,7 +61,7 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
 def test_so_has_every_command_of_the_archive(name: str) -> None:
-    result = here.rehi("archive", name, "--help")
+    result = command_line.rehi("archive", name, "--help")
     assert result.returncode == 0
     assert all(said in result.stdout for said in ("Examples:", f"rehi archive {name}", "--json"))
 
@@ -115,7 +115,7 @@ def test_the_doctor_finds_everything_well(run: Run) -> None:
 
 
 def test_the_doctor_says_what_to_do(tmp_path: Path) -> None:
-    result = here.rehi("doctor", "--json", data=tmp_path, REHI_CATALOGUE="postgresql://127.0.0.1:1/none")
+    result = command_line.rehi("doctor", "--json", data=tmp_path, REHI_CATALOGUE="postgresql://127.0.0.1:1/none")
     assert result.returncode == 1
     (catalogue,) = [check for check in json.loads(result.stdout) if check["what"] == "catalogue"]
     assert not catalogue["ok"]
@@ -136,15 +136,15 @@ def test_a_source_waits_its_turn_while_another_is_taken_in(tmp_path: Path) -> No
         result = rehi("add", str(source), data=tmp_path / "d")  # the lock is kept from another process
     assert result.returncode == 0
     assert "after it" in result.stdout
-    assert json.loads(here.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)["state"] == "done"
+    assert json.loads(command_line.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)["state"] == "done"
 
 
 def test_a_source_that_is_done_is_not_read_twice(tmp_path: Path) -> None:
     source = tmp_path / "list.txt"
     source.write_text("http://a.test/\nhttp://b.test/\n", encoding="utf-8")
-    first = json.loads(here.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
-    second = json.loads(here.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
-    third = json.loads(here.rehi("add", str(source), "--again", "--json", data=tmp_path / "d").stdout)
+    first = json.loads(command_line.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
+    second = json.loads(command_line.rehi("add", str(source), "--json", data=tmp_path / "d").stdout)
+    third = json.loads(command_line.rehi("add", str(source), "--again", "--json", data=tmp_path / "d").stdout)
     assert first == second
     assert first["counts"]["accepted"] == 2
     assert third["id"] != first["id"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.cli.test_bad_input import said
-from tests.compare.past import BINARY, EVIL, JSON, ONCE, PAGE, TABLE, past_in
+from tests.compare.history import BINARY, EVIL, JSON, ONCE, PAGE, TABLE, past_in
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.conftest import Harvested
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -15,8 +15,8 @@ import pytest
 from rehi.app import House
 from rehi.settings import load_settings
 from rehi.testing.waiting import PATIENCE
-from tests.cli.here import rehi
-from tests.kept import Keeper, at
+from tests.cli.command_line import rehi
+from tests.keeper import Keeper, at
 
 PAGE, FILE = "http://www.rehemaa.test/teated/", "http://www.rehemaa.test/andmed.bin"
 BODIES = ["üks".encode(), b"two\x1b[2J", b"three"]

@@ -19,7 +19,7 @@ from rehi.service import Service
 from rehi.settings import Settings
 from rehi.testing.waiting import PATIENCE, wait_until
 from rehi.testing.world import WorldServer
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.cli.test_bad_input import said
 from tests.cli.test_commands import rehi as elsewhere
 from tests.conftest import Harvested

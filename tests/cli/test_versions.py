@@ -9,8 +9,8 @@ import pytest
 
 from rehi.app import House
 from rehi.settings import load_settings
-from tests.cli.here import rehi
-from tests.kept import Keeper, at
+from tests.cli.command_line import rehi
+from tests.keeper import Keeper, at
 
 PAGE = "http://www.rehemaa.test/"
 BODY = b"<p>" + b"Rehi on vana hoone. " * 200

@@ -23,7 +23,7 @@ from rehi.testing.waiting import PATIENCE
 from tests.doors.inward_doors import NOW, Door
 from tests.doors.mutation import mutate
 from tests.fetch.conftest import OnceServer, now
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.hostile_requests import HostileRequests, send, status_of
 
 ALLOWED = frozenset({503, 507})

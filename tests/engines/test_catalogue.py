@@ -1,3 +1,5 @@
+"""The catalogue of SQLite and PostgreSQL, by the contract of the port."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -25,7 +25,7 @@ class Nonsense:
         raise sqlite3.DatabaseError("database disk image is malformed")
 
 
-class Backwards:
+class BackwardsTable:
     """A connection to a table whose keys are out of order, so that a seek leads to a smaller one."""
 
     def execute(self, _query: str, _bounds: tuple[int, int]) -> Iterator[tuple[object, str]]:
@@ -34,7 +34,7 @@ class Backwards:
 
 
 def test_a_key_from_before_the_range_does_not_make_it_larger() -> None:
-    connection = cast(sqlite3.Connection, Backwards())
+    connection = cast(sqlite3.Connection, BackwardsTable())
     assert ["a row"] in list(_rows_between(connection, "SELECT", -1, (1 << 62) - 1, Counter()))
 
 

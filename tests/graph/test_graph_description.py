@@ -17,7 +17,7 @@ from rehi.model.entity import Entity, EntityKey, Identifier
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.work import FacetBrief, ReadingFacts, ResourceDescription
 from rehi.ports import ReplaceGraph, ReplaceSubject
-from tests.graph.described import describe
+from tests.graph.knowledge import describe
 
 BASE = "http://rehi.localhost"
 AT = datetime(2026, 3, 1, 12, 30, 0, 500_000, tzinfo=UTC)

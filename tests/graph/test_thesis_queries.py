@@ -16,7 +16,7 @@ from rehi.model.entity import Entity, EntityKey
 from rehi.model.version import Digest, RecordRef, Version
 from rehi.model.work import ReadingFacts, ResourceDescription
 from rehi.ports import QueryLimits
-from tests.graph.described import describe
+from tests.graph.knowledge import describe
 
 BASE = "http://rehi.localhost"
 JSON = "application/sparql-results+json"

@@ -52,7 +52,7 @@ class Editions:
         raise ZeroDivisionError("no edition")
 
 
-class Forgetful(Stories):
+class ForgetfulTopic(Stories):
     """Can't name its subjects."""
 
     def subjects(self, context: GraphContext, *, after: int, limit: int) -> Sequence[int]:
@@ -110,7 +110,7 @@ def test_a_topic_says_which_subjects_of_its_own_a_change_concerns(noted: Noted) 
 
 
 def test_a_topic_that_cannot_name_its_subjects_costs_only_itself_and_is_asked_again(noted: Noted) -> None:
-    put_all(noted.put, noted.context, [GraphTopic("lost", Forgetful(), None), ROOT])
+    put_all(noted.put, noted.context, [GraphTopic("lost", ForgetfulTopic(), None), ROOT])
     assert noted.put_there == {"lost": [ALL], "stories": [*STORIES]}
     assert str(noted.errors["topic lost"]) == "KeyError: 'where was it'"
 

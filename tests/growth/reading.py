@@ -19,7 +19,7 @@ from rehi.operations.diff.names import _checked
 from rehi.serve.harmless_markup import HarmlessMarkup
 from tests.extract.test_growth import PLAIN, UNITS
 from tests.growth.shapes import BETWEEN, pair, repeat, repeat_each
-from tests.growth.watch import Door
+from tests.growth.watch import GrowthDoor
 
 MOST_TEXT = 10_000_000
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -66,7 +66,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def doors() -> list[Door]:
+def doors() -> list[GrowthDoor]:
     """Return all of these."""
     both = [pair(one, one) for one in (*XML[:12], *JSON, *TABLES, *TEXTS)]
     changed = [
@@ -89,16 +89,20 @@ def doors() -> list[Door]:
         "compared xml": "application/xml",
     }
     return [
-        *(Door(name, partial(_read, kind), shapes, 400_000) for name, (kind, shapes) in kinds.items()),
-        Door("untold", partial(_read, ""), (*HTML[::7], *XML[::5], *JSON[::4], *TABLES[::4], *TEXTS[::4]), 400_000),
-        Door("understood", _understand, (*TEXTS[::3], *NAMES), 50_000, dear=60.0),
-        Door("names et", partial(_name, "et"), NAMES, 60_000, dear=60.0),
-        Door("names en", partial(_name, "en"), NAMES, 60_000, dear=60.0),
-        *(Door(name, partial(_compare, kind), (*both, *changed), 400_000) for name, kind in types.items()),
-        Door("compared pages", partial(_compare, "text/html"), tuple(pair(one, one) for one in HTML[::4]), 400_000),
-        Door("compared names", _compare_names, tuple(named), 60_000, dear=120.0),
-        Door("soft 404", _print, HTML, 250_000),
-        Door("replayed", _replay, (*HTML, *XML), 1_000_000),
+        *(GrowthDoor(name, partial(_read, kind), shapes, 400_000) for name, (kind, shapes) in kinds.items()),
+        GrowthDoor(
+            "untold", partial(_read, ""), (*HTML[::7], *XML[::5], *JSON[::4], *TABLES[::4], *TEXTS[::4]), 400_000
+        ),
+        GrowthDoor("understood", _understand, (*TEXTS[::3], *NAMES), 50_000, dear=60.0),
+        GrowthDoor("names et", partial(_name, "et"), NAMES, 60_000, dear=60.0),
+        GrowthDoor("names en", partial(_name, "en"), NAMES, 60_000, dear=60.0),
+        *(GrowthDoor(name, partial(_compare, kind), (*both, *changed), 400_000) for name, kind in types.items()),
+        GrowthDoor(
+            "compared pages", partial(_compare, "text/html"), tuple(pair(one, one) for one in HTML[::4]), 400_000
+        ),
+        GrowthDoor("compared names", _compare_names, tuple(named), 60_000, dear=120.0),
+        GrowthDoor("soft 404", _print, HTML, 250_000),
+        GrowthDoor("replayed", _replay, (*HTML, *XML), 1_000_000),
     ]
 
 

@@ -18,9 +18,9 @@ from random import Random
 
 import pytest
 
-from tests.growth import coming_in, reading
+from tests.growth import intake, reading
 from tests.growth.shapes import Shape, mutate, pair, repeat
-from tests.growth.watch import Door, Excess, find_excess, shrink
+from tests.growth.watch import Excess, GrowthDoor, find_excess, shrink
 
 SECONDS = float(os.environ.get("REHI_SOAK_SECONDS", "600"))
 SIZE = float(os.environ.get("REHI_SOAK_SIZE", "1"))
@@ -30,18 +30,18 @@ SEED = int(os.environ.get("REHI_SOAK_SEED") or secrets.randbelow(1_000_000))
 HANGS = 300  # seconds of one input, after which the search ends with a traceback
 
 
-def all_doors(folder: Path) -> list[Door]:
-    return [*reading.doors(), *coming_in.doors(folder)]
+def all_doors(folder: Path) -> list[GrowthDoor]:
+    return [*reading.doors(), *intake.doors(folder)]
 
 
-def draw(doors: Sequence[Door], *, seed: int, number: int) -> tuple[Door, Shape]:
+def draw(doors: Sequence[GrowthDoor], *, seed: int, number: int) -> tuple[GrowthDoor, Shape]:
     """Return a door and a shape for it, by lot."""
     chance = Random(f"{seed} {number}")
     door = chance.choice(doors)
     return door, mutate(chance.choice(door.shapes), chance, door.shapes)
 
 
-def search(doors: Sequence[Door], *, seed: int, first: int, until: float) -> Iterator[Excess | Door]:
+def search(doors: Sequence[GrowthDoor], *, seed: int, first: int, until: float) -> Iterator[Excess | GrowthDoor]:
     """Yield what was tried: a door, or what takes too long at one."""
     number = first
     while time.process_time() < until:
@@ -90,18 +90,18 @@ SLICE, SLICE_SEED, SLICE_SHARE = 60, 1, 8
 
 
 @pytest.fixture(scope="module")
-def doors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Door]:
+def doors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, GrowthDoor]:
     return {door.name: door for door in all_doors(tmp_path_factory.mktemp("growth"))}
 
 
 @pytest.mark.parametrize(
     ("name", "shape"), [(name, shape) for name, shapes in FOUND.items() for shape in shapes], ids=str
 )
-def test_what_was_found_once_is_in_proportion(doors: dict[str, Door], name: str, shape: Shape) -> None:
+def test_what_was_found_once_is_in_proportion(doors: dict[str, GrowthDoor], name: str, shape: Shape) -> None:
     assert find_excess(doors[name], shape, most=doors[name].most) is None
 
 
-def test_a_few_dozen_shapes_of_an_eighth_of_the_size_are_in_proportion(doors: dict[str, Door]) -> None:
+def test_a_few_dozen_shapes_of_an_eighth_of_the_size_are_in_proportion(doors: dict[str, GrowthDoor]) -> None:
     drawn = [draw(list(doors.values()), seed=SLICE_SEED, number=number) for number in range(SLICE)]
     assert len({door.name for door, _ in drawn}) > 20
     assert [
@@ -115,14 +115,14 @@ def _take_the_square(raw: bytes) -> None:
 
 
 def test_the_square_is_found_and_what_is_in_proportion_is_not() -> None:
-    door = Door("slow", _take_the_square, (repeat("a"),), 100_000, floor=0.02)
+    door = GrowthDoor("slow", _take_the_square, (repeat("a"),), 100_000, floor=0.02)
     assert find_excess(door, repeat("a"), most=door.most) is None
     excess = find_excess(door, repeat("<a", before="b"), most=door.most)
     assert excess is not None
     assert shrink(excess).shape == repeat("<")
 
 
-def test_the_seed_and_the_number_decide(doors: dict[str, Door]) -> None:
+def test_the_seed_and_the_number_decide(doors: dict[str, GrowthDoor]) -> None:
     given = list(doors.values())
     drawn = [[str(draw(given, seed=seed, number=n)[1]) for n in range(50)] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]

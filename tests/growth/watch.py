@@ -16,7 +16,7 @@ SMALLEST = 1_500  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class GrowthDoor:
     """Something that reads what others have written, with shapes of what comes in."""
 
     name: str
@@ -31,7 +31,7 @@ class Door:
 class Excess:
     """An input that takes too long."""
 
-    door: Door
+    door: GrowthDoor
     shape: Shape
     size: int
     seconds: float
@@ -41,7 +41,7 @@ class Excess:
         return f"{self.door.name}: {self.size:,} bytes took {self.seconds:.2f} s, a quarter of them {self.quarter:.2f} s: {self.shape}"
 
 
-def seconds(door: Door, shape: Shape, size: int, *, runs: int = 1) -> float:
+def seconds(door: GrowthDoor, shape: Shape, size: int, *, runs: int = 1) -> float:
     """Return the processor time of reading so many bytes, the least of some runs. An error of ours is an answer."""
     raw, least = shape.of(size), float("inf")
     for _ in range(runs):
@@ -53,7 +53,7 @@ def seconds(door: Door, shape: Shape, size: int, *, runs: int = 1) -> float:
     return least
 
 
-def find_excess(door: Door, shape: Shape, *, most: int) -> Excess | None:
+def find_excess(door: GrowthDoor, shape: Shape, *, most: int) -> Excess | None:
     """Try larger and larger inputs, and return the first one that takes too long; None if none does."""
     size, before = min(SMALLEST, most), 0.0
     while True:
@@ -65,7 +65,7 @@ def find_excess(door: Door, shape: Shape, *, most: int) -> Excess | None:
         size, before = size * TIMES, took
 
 
-def confirm(door: Door, shape: Shape, size: int) -> Excess | None:
+def confirm(door: GrowthDoor, shape: Shape, size: int) -> Excess | None:
     """Measure again: others may have kept the machine busy, and something may have been loaded or have become another way."""
     took, half, quarter = (seconds(door, shape, at, runs=3) for at in (size, size // 2, size // TIMES))
     grows = took > GROWTH * quarter and took > 2.5 * half and half > 2.2 * quarter
@@ -95,9 +95,9 @@ def shrink(excess: Excess, *, tries: int = 60) -> Excess:
     return excess
 
 
-def _is_excess(door: Door, size: int, took: float, quarter: float) -> bool:
+def _is_excess(door: GrowthDoor, size: int, took: float, quarter: float) -> bool:
     return took > GROWTH * quarter or _is_dear(door, size, took)
 
 
-def _is_dear(door: Door, size: int, took: float) -> bool:
+def _is_dear(door: GrowthDoor, size: int, took: float) -> bool:
     return took > door.dear * size / 1e6

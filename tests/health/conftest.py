@@ -12,7 +12,7 @@ from rehi.app import House
 from rehi.operations.hosts import set_orders
 from rehi.operations.sources import enter
 from rehi.settings import Settings, load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 PAGES = 4
 VERSIONS = 5

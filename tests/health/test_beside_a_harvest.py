@@ -15,7 +15,7 @@ from rehi.operations.health.graph import _judge
 from rehi.operations.verification import _Verification, take_inventory
 from rehi.ports import Topic
 from tests.health.conftest import settings_of
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 
 def test_a_body_that_comes_after_the_inventory_is_not_missed(house: House) -> None:

@@ -22,7 +22,7 @@ from rehi.operations.verification import verify_all
 from rehi.testing.waiting import wait_until
 from tests.health.conftest import settings_of
 from tests.health.test_mending import ailments
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 Record = tuple[str, int, int, str]  # file, offset, length, identifier
 Version = tuple[str, int]  # URL and number

@@ -17,7 +17,7 @@ from rehi.engines.sql import open_catalogue
 from rehi.errors import CatalogueLost
 from rehi.operations.health import examine_house
 from rehi.operations.sources import enter_file, upload_folder
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.health.conftest import settings_of
 
 

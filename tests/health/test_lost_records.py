@@ -14,7 +14,7 @@ from rehi.operations.health import LostRecord, mend
 from tests.health.conftest import settings_of
 from tests.health.test_damaged_files import flip
 from tests.health.test_mending import ailments
-from tests.kept import at
+from tests.keeper import at
 
 PAGE, OLD = "http://www.rehemaa.test/3", "http://www.rehemaa.test/old"
 UNCHANGED, MOVED = at(43).isoformat(), at(61).isoformat()  # when the page was last seen, and the redirect

@@ -18,7 +18,7 @@ from rehi.operations.sources import read_in
 from rehi.testing.snapshot import Snapshot, take_snapshot
 from tests.health.conftest import settings_of
 from tests.health.damage import WAYS, hole_in_archive, make_hole
-from tests.kept import at
+from tests.keeper import at
 
 LOSSLESS = [way for part, way in WAYS if part is not HousePart.ARCHIVE]
 LOSSY = [*(way for part, way in WAYS if part is HousePart.ARCHIVE), hole_in_archive]

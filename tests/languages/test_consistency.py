@@ -11,7 +11,7 @@ from rehi.languages.sentences import Token
 from rehi.languages.spans import Span
 
 
-class Backwards(frozenset[str]):
+class BackwardsSet(frozenset[str]):
     """A set that is gone through in another order than its like."""
 
     def __iter__(self) -> Iterator[str]:
@@ -34,7 +34,7 @@ def test_names_are_the_same_in_every_process() -> None:
         marked = [at for at, word in enumerate(words) if word[0].isupper() and chance.random() < 0.5]
         spans = [Span(at, at + 1, chance.choice(list(NameKind))) for at in marked]
         outputs = []
-        for kind in (Forwards, Backwards):
+        for kind in (Forwards, BackwardsSet):
             forms = {word: kind(each) for word, each in zip(words, known, strict=True)}
             agreed = agree(spans, tokens, forms.__getitem__)
             outputs.append((agreed, spread(agreed, tokens, forms.__getitem__, frozenset())))

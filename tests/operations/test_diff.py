@@ -19,7 +19,7 @@ from rehi.operations.diff.request import choose, diff_names, diff_versions
 from rehi.operations.diff.result import VersionDiff
 from rehi.operations.versions import history
 from rehi.settings import load_settings
-from tests.compare.past import (
+from tests.compare.history import (
     BINARY,
     BROKEN,
     EVIL,
@@ -34,7 +34,7 @@ from tests.compare.past import (
     TURNED,
     past_in,
 )  # fmt: skip
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 CORPORA = Path(os.environ.get("REHI_CORPORA", Path(__file__).parents[3] / "shared" / "corpora"))
 

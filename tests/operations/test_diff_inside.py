@@ -18,7 +18,7 @@ from rehi.operations.diff.body import DiffKind, ParsedBody
 from rehi.operations.diff.request import DiffRequest, _opener, compare_version_names, compare_versions
 from rehi.operations.diff.result import DiffCounts, Differences, VersionDiff
 from rehi.operations.versions import history
-from tests.compare.past import BINARY, BROKEN, FEED, JSON, MARKUP, PAGE, PLAIN, TABLE, TURNED, past_in
+from tests.compare.history import BINARY, BROKEN, FEED, JSON, MARKUP, PAGE, PLAIN, TABLE, TURNED, past_in
 
 NEVER = datetime(2026, 3, 1, tzinfo=UTC)
 

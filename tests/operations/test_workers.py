@@ -6,7 +6,7 @@ from typing import Any
 
 from rehi.model.worker import Worker
 from rehi.operations.workers import describe_holdings
-from tests.kept import NOON
+from tests.keeper import NOON
 
 
 def holdings(**held: Any) -> str:

@@ -18,7 +18,7 @@ from rehi.model.version import RecordRef, Version
 from rehi.model.work import Claim, ReadTask
 from rehi.pipeline.reading import ReadDocument, ReadingPlan, current_recipe, make_reading, read_document, read_documents
 from rehi.settings import WorkSettings, load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 PAGE = (
     "<!doctype html><html lang=et><title>Juhtkond</title><main><h1>Juhtkond</h1><p>Rehemaa vallavanem on Katrin Paio, "

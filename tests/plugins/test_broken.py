@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.installed import LONGEST, Rehi, Site, install, serving, write_settings
+from tests.plugins.installation import LONGEST, LoopbackSite, Rehi, install, serving, write_settings
 from tests.serve.conftest import ask_at
 
 BROKEN = "application/vnd.broken"
@@ -25,7 +25,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def harvested(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Rehi, Site]]:
+def harvested(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Rehi, LoopbackSite]]:
     folder = tmp_path_factory.mktemp("harvested")
     pages = {
         "/en.html": ("text/html; charset=utf-8", ENGLISH.encode()),
@@ -51,7 +51,7 @@ def test_the_help_does_not_care(package: Path, tmp_path: Path) -> None:
     assert ended.stderr == ""
 
 
-def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, Site]) -> None:
+def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, _ = harvested
     errors = {(part["group"], part["name"]): part["error"] for part in rehi.ask("plugins", "--others")}
     assert "another planet" in errors["facet", "unimportable"]
@@ -68,14 +68,14 @@ def test_every_part_is_named_with_the_reason(harvested: tuple[Rehi, Site]) -> No
     assert "another planet" in rehi.run("plugins")
 
 
-def test_the_doctor_names_the_package(harvested: tuple[Rehi, Site]) -> None:
+def test_the_doctor_names_the_package(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, _ = harvested
     check = next(check for check in rehi.ask("doctor", code=1) if check["what"] == "plugins")
     assert not check["ok"]
     assert "facet unimportable of rehi-broken" in check["seen"]
 
 
-def test_the_text_and_all_other_facets_stay(harvested: tuple[Rehi, Site]) -> None:
+def test_the_text_and_all_other_facets_stay(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, site = harvested
     (row,) = rehi.ask("find", "Mary Smith")
     assert row["pages"] == [site.url("/en.html")]
@@ -83,7 +83,7 @@ def test_the_text_and_all_other_facets_stay(harvested: tuple[Rehi, Site]) -> Non
     assert {"en", "fi"} <= set(answer.split()[1:])
 
 
-def test_what_failed_is_on_the_problems_list_with_what_happens_next(harvested: tuple[Rehi, Site]) -> None:
+def test_what_failed_is_on_the_problems_list_with_what_happens_next(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, site = harvested
     problems = rehi.ask("problems")["problems"]
     by_subject = {(problem["stage"], problem["subject"]): problem for problem in problems}
@@ -99,7 +99,7 @@ def test_what_failed_is_on_the_problems_list_with_what_happens_next(harvested: t
     assert all(problem["advice"] for problem in problems)
 
 
-def test_a_facet_that_ends_the_process_does_not_cost_the_text(harvested: tuple[Rehi, Site]) -> None:
+def test_a_facet_that_ends_the_process_does_not_cost_the_text(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, site = harvested
     noted = {(one["stage"], one["subject"]): one for one in rehi.ask("problems")["problems"]}
     assert noted["enrich", site.url("/deadly.html")]["code"] == "reader-crashed"
@@ -107,13 +107,13 @@ def test_a_facet_that_ends_the_process_does_not_cost_the_text(harvested: tuple[R
     assert "Last words" in answer.splitlines()
 
 
-def test_documents_of_which_a_facet_failed_are_out_of_date(harvested: tuple[Rehi, Site]) -> None:
+def test_documents_of_which_a_facet_failed_are_out_of_date(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, _ = harvested
     stats = rehi.ask("stats")
     assert (stats["outdated"], stats["totals"]["documents"]) == (3, 3)
 
 
-def test_the_pages_show_what_there_is(harvested: tuple[Rehi, Site]) -> None:
+def test_the_pages_show_what_there_is(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, site = harvested
     with rehi.up() as address:
         ask = ask_at(address)
@@ -158,7 +158,7 @@ def test_a_kind_of_sources_that_fails_costs_only_its_source(package: Path, tmp_p
     assert "shaky" in Rehi(rehi.config).run("source"), "also without the package"
 
 
-def test_a_source_at_a_url_whose_kind_fails_does_not_end_the_harvest(harvested: tuple[Rehi, Site]) -> None:
+def test_a_source_at_a_url_whose_kind_fails_does_not_end_the_harvest(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, site = harvested
     site.pages["/shaky"] = ("text/plain", f"shaky {site.url('/en.html')} raise".encode())
     rehi.run("add", site.url("/shaky"))
@@ -170,7 +170,7 @@ def test_a_source_at_a_url_whose_kind_fails_does_not_end_the_harvest(harvested: 
     assert "the ground moved" in problem["message"]
 
 
-def test_a_place_for_backups_that_fails_is_one_sentence(harvested: tuple[Rehi, Site]) -> None:
+def test_a_place_for_backups_that_fails_is_one_sentence(harvested: tuple[Rehi, LoopbackSite]) -> None:
     rehi, _ = harvested
     for place, why in (
         ("ruin:///there", "the place for backups ruin of rehi-broken failed"),
@@ -184,7 +184,7 @@ def test_a_place_for_backups_that_fails_is_one_sentence(harvested: tuple[Rehi, S
         assert "Traceback" not in ended.stderr.split("rehi: ")[-1]
 
 
-def test_when_the_package_is_gone_so_are_its_problems(harvested: tuple[Rehi, Site]) -> None:
+def test_when_the_package_is_gone_so_are_its_problems(harvested: tuple[Rehi, LoopbackSite]) -> None:
     """Runs last: the pages are visited and read again without the package."""
     rehi, site = harvested
     without = Rehi(rehi.config)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from rehi.builtin import BUILTIN
-from tests.plugins.installed import Rehi, Site, install, serving, write_settings
+from tests.plugins.installation import LoopbackSite, Rehi, install, serving, write_settings
 from tests.serve.conftest import ask_at
 
 WELSH = (
@@ -45,7 +45,7 @@ class Outside:
     """A house on an outsider's engines that has harvested a report in an outsider's format."""
 
     rehi: Rehi
-    site: Site
+    site: LoopbackSite
     folder: Path
 
     def query(self, text: str) -> list[list[str]]:

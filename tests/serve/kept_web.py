@@ -12,7 +12,7 @@ from rehi.app import House
 from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 PAGE = "http://www.rehemaa.test/teated/"
 OLD, MIDDLE, NEW = b"<title>esimene</title>", b"<title>teine</title>" + b"!" * 3_000, b"<title>kolmas</title>"

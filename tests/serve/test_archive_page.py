@@ -15,7 +15,7 @@ from rehi.serve import running
 from rehi.serve.holdings_chart import draw_bars
 from rehi.service import Service
 from rehi.settings import load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.conftest import Ask, ask_at
 
 

@@ -14,7 +14,7 @@ from rehi.app import House
 from rehi.operations.diff import turns
 from rehi.serve import running
 from rehi.service import Service
-from tests.compare.past import BINARY, EVIL, FEED, JSON, MARKUP, ONCE, PAGE, PLAIN, TABLE, past_in
+from tests.compare.history import BINARY, EVIL, FEED, JSON, MARKUP, ONCE, PAGE, PLAIN, TABLE, past_in
 from tests.serve.conftest import Ask, ask_at
 
 

@@ -15,7 +15,7 @@ import pytest
 from rehi.app import House
 from rehi.operations.downloads import ZipCounts, choose, zip_versions
 from rehi.settings import load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.conftest import Ask
 from tests.serve.kept_web import LARGE_BODY, MIDDLE, NEW, OLD, PAGE
 

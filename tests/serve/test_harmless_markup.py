@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 
 from rehi.serve.harmless_markup import CHUNK, LONGEST_TAG, HarmlessMarkup, is_document_type
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.conftest import Ask
 from tests.serve.kept_web import KeptWeb
 

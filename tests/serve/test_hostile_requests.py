@@ -20,7 +20,7 @@ from rehi.app import House
 from rehi.serve import running
 from rehi.service import Service
 from rehi.settings import load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.hostile_requests import HostileRequests, send, status_of
 from tests.test_soak import resident_mb
 

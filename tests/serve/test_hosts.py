@@ -16,7 +16,7 @@ from rehi.model.listing import Page as Part
 from rehi.serve import running
 from rehi.service import Service
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.serve.conftest import Ask
 from tests.serve.slow_web import PACE, SLOW, at_pace, slow_settings, slow_urls, slow_web, wait_for_peace
 

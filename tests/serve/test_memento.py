@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.conftest import Ask
 from tests.serve.kept_web import BARE, EVIL, LINE, MIDDLE, NEW, OLD, PAGE, QUERY, KeptWeb
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from rehi.serve.replay import archived_headers
 from rehi.testing.waiting import PATIENCE
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 from tests.serve.conftest import Ask
 from tests.serve.kept_web import (
     COOKIES,

@@ -24,7 +24,7 @@ from rehi.serve.page_table import PAGES
 from rehi.service import Service
 from rehi.settings import Settings, load_settings
 from rehi.testing.waiting import PATIENCE, wait_until
-from tests.cli.here import rehi
+from tests.cli.command_line import rehi
 from tests.serve.conftest import Ask, ask_at
 from tests.test_visits import HTML, Site
 

@@ -190,11 +190,14 @@ def test_bytes_that_are_not_utf8_are_kept_as_escapes() -> None:
     assert finding(line) == Finding("http://www.example.ee/k%F5ik")
 
 
-@pytest.mark.parametrize(
-    "line", [b"", b"   ", b"\t\r", b"# made by hand", b"\xef\xbb\xbf# made by hand", b"\xef\xbb\xbf"]
-)
-def test_blank_lines_and_comments_are_counted(line: bytes) -> None:
+@pytest.mark.parametrize("line", [b"", b"   ", b"\t\r", b"\xef\xbb\xbf"])
+def test_blank_lines_are_counted(line: bytes) -> None:
     assert finding(line) == Rejected("blank")
+
+
+@pytest.mark.parametrize("line", [b"# made by hand", b"\xef\xbb\xbf# made by hand", b" #\r"])
+def test_comments_are_counted_by_themselves(line: bytes) -> None:
+    assert finding(line) == Rejected("comment")
 
 
 @pytest.mark.parametrize(

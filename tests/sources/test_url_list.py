@@ -42,7 +42,7 @@ def test_the_url_of_a_line_is_found(line: str, url: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("", "blank"), ("# eile", "blank"), ("\ufeff#", "blank"), ("ftp://example.ee/x", "scheme"), ("mailto:a@b.ee", "scheme"),
+    [("", "blank"), ("# eile", "comment"), ("\ufeff#", "comment"), ("ftp://example.ee/x", "scheme"), ("mailto:a@b.ee", "scheme"),
      ("dns:example.ee", "dns"), ("javascript:alert(1)", "scheme")],
 )  # fmt: skip
 def test_a_line_without_a_page_is_rejected_with_its_reason(line: str, reason: str) -> None:
@@ -67,6 +67,26 @@ def test_a_line_that_is_none_is_reported(line: str) -> None:
     (one,) = read_url_list([line.encode()])
     assert isinstance(one, Malformed)
     assert one.where == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "url",
+        "\ufeffURL\r",
+        "nr;aadress;pealkiri",
+        "GlobalRank,TldRank,Domain,TLD",
+        '"title"\t"Link"',
+        "Veebiaadress | Asutus",
+    ],
+)
+def test_a_first_line_with_the_names_of_columns_is_a_header(line: str) -> None:
+    lines = [b"", b"# made by hand", line.encode(), PAGE.encode(), line.encode()]
+    *before, last = read_url_list(lines)
+    assert before == [Rejected("blank"), Rejected("comment"), Rejected("header"), Finding(PAGE)]
+    assert isinstance(last, Malformed)
+    (after_others,) = read_url_list([line.encode()], 40_000)
+    assert isinstance(after_others, Malformed)
 
 
 def test_reading_goes_on_after_the_lines_that_were_taken_in() -> None:

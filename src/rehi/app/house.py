@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from rehi import __version__
 from rehi.app.folder_lock import lock_folder
+from rehi.app.lost_catalogue import open_catalogue
 from rehi.app.places import adopt_file, name_worker, open_archive, open_shelf
-from rehi.app.remains import open_catalogue
 from rehi.builtin import load
 from rehi.engine_address import kind_of
 from rehi.errors import LiesElsewhere, NotFound, RehiError, SettingsError

@@ -63,6 +63,7 @@ def command(
       rehi add crawls/ --in-place
     """
     from rehi.operations.revisit import check_policy
+    from rehi.operations.source_rows import list_rows
 
     check_policy(policy)
     with open_house(ctx) as house:
@@ -82,7 +83,8 @@ def command(
             if not as_json:
                 _show(house, entered, done[-1])
         if as_json:
-            show_json(done[0] if len(given) == 1 else done)
+            rows = list_rows(house, done)
+            show_json(rows[0] if len(given) == 1 else rows)
         if len(done) < len(given):
             click.echo(f"{len(given) - len(done)} of {len(given)} could not be taken in.", err=True)
             ctx.exit(1)
@@ -124,7 +126,8 @@ def _read(house: House, source: Source, *, quiet: bool) -> Source:
 
 
 def _show(house: House, before: Source, done: Source) -> None:
-    from rehi.operations.sources import counts_of_reading, kind_in_words, state_in_words, unit_of
+    from rehi.operations.source_rows import state_in_words
+    from rehi.operations.sources import counts_of_reading, kind_in_words, unit_of
 
     if before.state is SourceState.DONE:
         click.echo(f"{done.name}: {kind_in_words(done)}, {READ_BEFORE}")

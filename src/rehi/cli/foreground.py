@@ -48,7 +48,7 @@ def opened_harvest(house: House, *, stop: threading.Event, quiet: bool) -> Itera
     """Open a harvest; engines that are away are waited for as long as work.patience says, and Ctrl-C ends that."""
     from rehi.app import utc_now
     from rehi.pipeline import Progress
-    from rehi.pipeline.beginning import begin
+    from rehi.pipeline.startup import begin
 
     with (
         ExitStack() as waiting,

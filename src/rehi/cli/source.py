@@ -55,13 +55,11 @@ def command(
     """
     from rehi.operations.retention import check_keep, keep_of, order_keep
     from rehi.operations.revisit import check_policy, order_policy, priority_of
+    from rehi.operations.source_rows import list_rows, state_in_words
     from rehi.operations.sources import (
         entries_in_words,
-        get_source,
         kind_in_words,
-        list_sources,
         order_follow,
-        state_in_words,
     )
     from rehi.sources.links import parse_follow
 
@@ -71,7 +69,7 @@ def command(
     check_keep(keep or "")
     parse_follow(follow or "")
     with open_house(ctx) as house:
-        shown = list(list_sources(house)) if number is None else [get_source(house, source_id=number)]
+        shown = house.catalogue.sources() if number is None else [house.catalogue.source(number)]
         if number is not None and (policy is not None or priority is not None):
             shown = [order_policy(house, number, policy=policy, priority=priority)]
         if number is not None and keep is not None:
@@ -79,7 +77,8 @@ def command(
         if number is not None and follow is not None:
             shown = [order_follow(house, number, follow)]
         if as_json:
-            show_json(shown if number is None else shown[0])
+            listed = list_rows(house, shown)
+            show_json(listed if number is None else listed[0])
             return
         default = f"{house.settings.revisit.policy} (the setting)"
         rows = [

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rehi.cli.output import json_option, show_json
+
+if TYPE_CHECKING:
+    from rehi.testing.world import WorldRule
 
 
 @click.command("world")
@@ -29,12 +34,15 @@ def command(
 ) -> None:
     """Serve a small web of ministries, towns and newspapers on loopback, to try rehi on; Ctrl-C ends it.
 
+    It says how to harvest it, and what holds of its sites: what changes how often, robots.txt, redirects, wrong types, errors
+    and traps, each with what a visit of it may come to.
+
     \b
     Examples:
       rehi world --log world.log
       rehi world --port 0 --speed 3600 --json
     """
-    from rehi.testing.world import World, WorldServer
+    from rehi.testing.world import World, WorldServer, list_rules
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -45,18 +53,25 @@ def command(
     if log is not None:
         log.write_bytes(b"".join(world.crawl_log()))
     with WorldServer(world, port=port) as server:
-        facts = {"port": server.port, "hosts": len(world.host_names), "resolve": server.resolve_rules, "log": log}
         if as_json:
-            show_json(facts)
+            facts = {"port": server.port, "hosts": len(world.host_names), "resolve": server.resolve_rules, "log": log}
+            show_json(facts | {"rules": list_rules(world)})
         else:
-            click.echo(f"{facts['hosts']} hosts on 127.0.0.1:{server.port}; to harvest them:")
-            click.echo(
-                f"  REHI_FETCH__RESOLVE='[\"{server.resolve_rules[0]}\"]' REHI_FETCH__ALLOW_PRIVATE='[\"127.0.0.0/8\"]'"
-            )
+            resolve = json.dumps(server.resolve_rules)
+            click.echo(f"{len(world.host_names)} hosts on 127.0.0.1:{server.port}; to harvest them:")
+            click.echo(f"  REHI_FETCH__RESOLVE='{resolve}' REHI_FETCH__ALLOW_PRIVATE='[\"127.0.0.0/8\"]'")
+            click.echo("\nWhat holds of them, and in brackets what a visit may come to:")
+            for rule in list_rules(world):
+                click.echo(_line(rule))
         sys.stdout.flush()
         if with_parent:
             threading.Thread(target=_wait_for_the_end, args=(stop,), daemon=True).start()
         stop.wait()
+
+
+def _line(rule: WorldRule) -> str:
+    expected = f" [{' or '.join(rule.expect)}]" if rule.expect else ""
+    return f"  {rule.about:<12}{rule.where}: {rule.rule}{expected}"
 
 
 def _wait_for_the_end(stop: threading.Event) -> None:

@@ -144,7 +144,7 @@ def list_captures(
         tuple[_Collapse, ...],
         Field(max_length=MOST_FILTERS, description="field, or field:length: the first of those alike."),
     ] = (),
-    output: Annotated[Output, Field(description="How rows are written.")] = Output.TEXT,
+    output: Annotated[Output, Field(description="As lines with blanks between, as JSON, or as CDXJ.")] = Output.TEXT,
     resume_key: Annotated[_ResumeKey, Field(alias="resumeKey", description="Where to go on.")] = "",
     show_resume_key: Annotated[bool, Field(alias="showResumeKey", description="Say at the end how to go on.")] = False,
 ) -> ByteStream:

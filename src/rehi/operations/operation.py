@@ -37,8 +37,11 @@ class Operation:
     status: int = 200  # of a good answer
     statuses: tuple[int, ...] = ()  # others that are no errors
     errors: tuple[type[RehiError], ...] = ()
+    keeps_status: bool = False  # what was kept with an error comes again with its status
     media_types: tuple[str, ...] = (JSON,)  # of the answer; none if it has no body
     accepts: Mapping[str, str] | None = None  # media types of the request's body, if it is no JSON: "module:Type"
+    writes: Mapping[str, str] | None = None  # types of what the function writes by itself, by media type: "module:Type"
+    headers: Mapping[int, tuple[str, ...]] | None = None  # that may come with an answer of a status
 
     @property
     def method(self) -> str:

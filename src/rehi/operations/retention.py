@@ -23,6 +23,7 @@ from rehi.model.retention import ALL, Rule, SharedBody, VersionHistory, parse_ru
 from rehi.model.source import Source, SourceChange
 from rehi.model.version import Digest
 from rehi.operations.parameters import SourceId, readable_by
+from rehi.operations.source_rows import SourceRow, make_row
 from rehi.ports import Catalogue
 
 RESOURCES = 1_000  # histories that are looked at together
@@ -75,9 +76,9 @@ def set_keep(
         Field(max_length=200, description='"all", "last 5", "one per month", "references" …; empty: all.'),
         readable_by(parse_rule),
     ],
-) -> Source:
+) -> SourceRow:
     """Say which versions of a source's pages are kept; nothing goes before the archive is pruned."""
-    return order_keep(house, source_id, keep).without_path()
+    return make_row(house, order_keep(house, source_id, keep))
 
 
 def check_keep(keep: str) -> None:

@@ -11,6 +11,7 @@ from rehi.errors import SettingsError
 from rehi.frontier import parse_policy
 from rehi.model.source import Source, SourceChange
 from rehi.operations.parameters import SourceId, readable_by
+from rehi.operations.source_rows import SourceRow, make_row
 
 PRIORITIES = {"high": 4.0, "normal": 1.0, "low": 0.25}  # the weights that stand behind the words
 
@@ -35,9 +36,9 @@ Policy = Annotated[
 
 def set_policy(
     house: House, *, source_id: SourceId, policy: Policy | None = None, priority: Priority | None = None
-) -> Source:
+) -> SourceRow:
     """Say when a source's pages are visited again, and how much they matter; what is left out stays as it is."""
-    return order_policy(house, source_id, policy=policy, priority=priority).without_path()
+    return make_row(house, order_policy(house, source_id, policy=policy, priority=priority))
 
 
 def order_policy(house: House, source_id: int, *, policy: str | None = None, priority: str | None = None) -> Source:

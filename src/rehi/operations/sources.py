@@ -15,8 +15,8 @@ from rehi.builtin import find, load_all
 from rehi.errors import DataFolderBusy, SourceError
 from rehi.model.source import UNRECOGNISED, Source, SourceChange, SourceState
 from rehi.operations.parameters import LONGEST_TEXT, LONGEST_URL, SourceId, readable_by
+from rehi.operations.source_rows import SourceRow, list_rows, make_row
 from rehi.operations.status import RunningService
-from rehi.operations.workers import is_working
 from rehi.sources import normalise, recognise_file, sample_file
 from rehi.sources.links import parse_follow
 from rehi.sources.recognition import PAGE, find_crawls
@@ -56,14 +56,14 @@ FollowText = Annotated[
 ]
 
 
-def list_sources(house: House) -> Sequence[Source]:
+def list_sources(house: House) -> Sequence[SourceRow]:
     """List the sources with their statistics, the newest first."""
-    return [source.without_path() for source in house.catalogue.sources()]
+    return list_rows(house, house.catalogue.sources())
 
 
-def get_source(house: House, *, source_id: SourceId) -> Source:
+def get_source(house: House, *, source_id: SourceId) -> SourceRow:
     """Return one source with its statistics."""
-    return house.catalogue.source(source_id).without_path()
+    return make_row(house, house.catalogue.source(source_id))
 
 
 def add_source(
@@ -76,23 +76,23 @@ def add_source(
     ],
     kind: KindName = UNRECOGNISED,
     start: Annotated[bool, Field(description="Whether to begin at once.")] = True,
-) -> Source:
+) -> SourceRow:
     """Add a source by its address; what lies there is visited like any page, and read when that has been done."""
     entered = enter(service.house, source, kind=kind)
     if start:
         service.start_source(entered.id)
-    return service.house.catalogue.source(entered.id).without_path()
+    return make_row(service.house, service.house.catalogue.source(entered.id))
 
 
-def start_source(service: RunningService, *, source_id: SourceId) -> Source:
+def start_source(service: RunningService, *, source_id: SourceId) -> SourceRow:
     """Have a waiting source taken in and harvested."""
     service.start_source(source_id)
-    return service.house.catalogue.source(source_id).without_path()
+    return make_row(service.house, service.house.catalogue.source(source_id))
 
 
-def set_follow(house: House, *, source_id: SourceId, follow: FollowText) -> Source:
+def set_follow(house: House, *, source_id: SourceId, follow: FollowText) -> SourceRow:
     """Say which links of a source's documents become resources of it, those that were read before too."""
-    return order_follow(house, source_id, follow).without_path()
+    return make_row(house, order_follow(house, source_id, follow))
 
 
 def order_follow(house: House, source_id: int, follow: str) -> Source:
@@ -189,17 +189,6 @@ def read_in(
         for _ in discovery.read(claimed, report=lambda _, share: on_progress(share), cancelled=cancelled):
             pass
     return catalogue.source(source_id)
-
-
-def state_in_words(house: House, source: Source) -> str:
-    """Return how far a source is, or what it waits for: a visit, or the worker on whose machine it lies."""
-    is_unvisited = source.state is SourceState.READING and not source.is_local and not source.cursor
-    if awaited := source.awaits or (source.location if is_unvisited else ""):
-        return f"waits for {awaited}"
-    owner = source.waits_for(house.worker)
-    if not owner:
-        return source.state.value
-    return f"read by the worker {owner}" if is_working(house, owner) else f"waits for the worker {owner}"
 
 
 def kind_in_words(source: Source) -> str:

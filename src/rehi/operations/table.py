@@ -14,12 +14,15 @@ from rehi.errors import (
     NotFound,
     QueryError,
     QueryTimeout,
+    QueryTooLarge,
     ReadError,
+    RecordDamaged,
     RecordMissing,
     RehiError,
     SettingsError,
     SourceError,
 )
+from rehi.model.http import REDIRECTS
 from rehi.operations.operation import JSON, Operation
 
 TEXT, HTML, ZIP, ANY = "text/plain", "text/html", "application/zip", "*/*"
@@ -27,8 +30,10 @@ SPARQL_ANSWERS = (
     "application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values",
     "text/turtle", "application/n-triples", HTML,
 )  # fmt: skip
-_LOST: tuple[type[RehiError], ...] = (NotFound, BodyPruned, LiesElsewhere, RecordMissing)
-_ASKED: tuple[type[RehiError], ...] = (QueryError, QueryTimeout, LiesElsewhere)
+_LOST: tuple[type[RehiError], ...] = (NotFound, BodyPruned, LiesElsewhere, RecordMissing, RecordDamaged)
+SPARQL_JSON = {SPARQL_ANSWERS[0]: "rehi.serve.answer_types:SparqlJson"}
+_MEMENTO = ("Memento-Datetime", "Link")
+_ASKED: tuple[type[RehiError], ...] = (QueryError, QueryTimeout, QueryTooLarge, LiesElsewhere)
 
 GROUPS: dict[str, tuple[Operation, ...]] = {
     "Status": (
@@ -77,10 +82,11 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
     ),
     "Graph": (
         Operation("query_graph", "GET /sparql", "rehi.serve.sparql:query_graph",
-                  "Ask the graph in SPARQL 1.1.", errors=_ASKED, statuses=(406,), media_types=SPARQL_ANSWERS),
+                  "Ask the graph in SPARQL 1.1.", errors=_ASKED, statuses=(406,), media_types=SPARQL_ANSWERS,
+                  writes=SPARQL_JSON, headers={200: ("Rehi-Incomplete",)}),
         Operation("post_query", "POST /sparql", "rehi.serve.sparql:post_query",
                   "Ask the graph, with the query in the body.", errors=_ASKED, statuses=(406, 413, 415),
-                  media_types=SPARQL_ANSWERS,
+                  media_types=SPARQL_ANSWERS, writes=SPARQL_JSON, headers={200: ("Rehi-Incomplete",)},
                   accepts={"application/sparql-query": "rehi.serve.sparql:QueryText",
                            "application/x-www-form-urlencoded": "rehi.serve.sparql:query_form"}),
     ),
@@ -94,24 +100,29 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
                   "What is different between two versions.",
                   errors=(*_LOST, ComparisonError, ReadError, Busy)),
         Operation("download_versions", "GET /download.zip", "rehi.operations.downloads:download_versions",
-                  "Many versions as a zip that is made while it is read.", errors=(NotFound,), media_types=(ZIP,)),
+                  "Many versions as a zip that is made while it is read.", errors=(NotFound,), media_types=(ZIP,),
+                  headers={200: ("Content-Disposition",)}),
     ),
     "Web archive": (
         Operation("get_timegate", "GET /web/{url}", "rehi.serve.replay:get_timegate",
                   "The way to the capture that is closest to Accept-Datetime, or to the newest.", status=302,
-                  errors=(NotFound,), media_types=()),
+                  errors=(NotFound,), media_types=(), headers={302: ("Location", "Link", "Vary")}),
         Operation("get_memento", "GET /web/{digits}/{url}", "rehi.serve.replay:get_memento",
-                  "A capture; digits are its time, and with id_ behind them it comes byte for byte.", statuses=(206, 302, 304, 403, 416), errors=_LOST,
-                  media_types=(ANY,)),
+                  "A capture; digits are its time, and with id_ behind them it comes byte for byte.",
+                  statuses=(206, 301, 302, 303, 304, 307, 308, 403, 416), errors=_LOST, media_types=(ANY,), keeps_status=True,
+                  headers={200: (*_MEMENTO, "ETag", "Content-Disposition"), 206: (*_MEMENTO, "ETag", "Content-Range"),
+                           304: ("ETag",), **dict.fromkeys(REDIRECTS, ("Location", *_MEMENTO))}),
         Operation("get_calendar", "GET /web/*/{url}", "rehi.serve.replay:get_calendar",
                   "The history of a URL, as a page.", errors=(NotFound,), media_types=(HTML,)),
         Operation("get_timemap", "GET /web/timemap/link/{url}", "rehi.serve.timemaps:get_timemap",
                   "All captures of a URL in link format (RFC 7089).", errors=(NotFound,),
                   media_types=("application/link-format",)),
         Operation("get_timemap_json", "GET /web/timemap/json/{url}", "rehi.serve.timemaps:get_timemap_json",
-                  "All captures of a URL as JSON.", errors=(NotFound,)),
+                  "All captures of a URL as JSON.", errors=(NotFound,),
+                  writes={JSON: "rehi.serve.answer_types:TimeMapJson"}),
         Operation("list_captures", "GET /cdx", "rehi.operations.cdx:list_captures",
-                  "Captures of a URL, a host or a domain, as CDX.", media_types=(TEXT, JSON, "text/x-cdxj")),
+                  "Captures of a URL, a host or a domain, as CDX.", media_types=(TEXT, JSON, "text/x-cdxj"),
+                  writes={JSON: "rehi.serve.answer_types:CdxRows"}),
     ),
     "Archive": (
         Operation("get_archive", "GET /api/archive", "rehi.operations.archive_stats:get_archive",
@@ -148,7 +159,7 @@ GROUPS: dict[str, tuple[Operation, ...]] = {
         Operation("list_plugins", "GET /api/plugins", "rehi.operations.plugins:list_plugins",
                   "The parts of every kind that are installed, and the packages that bring them."),
         Operation("get_openapi", "GET /openapi.json", "rehi.serve.openapi:get_openapi",
-                  "All of this as an OpenAPI 3.1 document."),
+                  "All of this as an OpenAPI 3.1 document.", writes={JSON: "rehi.serve.answer_types:ApiDocument"}),
     ),
 }  # fmt: skip
 

@@ -20,10 +20,10 @@ from rehi.errors import RehiError
 from rehi.serve.gate import Gate
 from rehi.serve.lane import QueryLane
 from rehi.serve.problem_details import BROKEN, describe_problem, headers_of, problem_answer
+from rehi.serve.redaction import Redactor
 from rehi.serve.rendering import render, wants_page
 from rehi.serve.replay import WebRoute
 from rehi.serve.routes import build_routes
-from rehi.serve.veil import Veil
 from rehi.serve.webpath import REPLAY
 from rehi.service import Service
 
@@ -53,7 +53,7 @@ def create_app(house: House, service: Service) -> Starlette:
         middleware=[Middleware(Compression, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
     app.state.house, app.state.service, app.state.gate, app.state.lane = house, service, gate, QueryLane()
-    app.state.veil = Veil(house.settings)
+    app.state.redactor = Redactor(house.settings)
     return app
 
 

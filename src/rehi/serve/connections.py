@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+import h11
+import orjson
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from rehi.serve.application import HEADERS
+from rehi.serve.malformed_http import NotingConnection, describe_malformed
+from rehi.serve.problem_details import MEDIA_TYPE
+
+LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
 HEAD_SECONDS = 10.0  # for a request's line and headers, from the first moment on
 STALL_SECONDS = 20.0  # without a byte, of a body that is received or of an answer that is taken
 SLOWEST = 200  # bytes a second of a body, after the first STALL_SECONDS
+LINGER_SECONDS = 2.0  # in which more of a request that was refused is let in, so that its sender reads why
 _SWEEP_SECONDS = 1.0
 
 
@@ -109,9 +119,11 @@ class LimitedConnection(H11Protocol):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
+        self.conn: NotingConnection = NotingConnection(LONGEST_HEAD)
         self._received = 0  # bytes of the request that is being received
         self._began = self._moved = self.loop.time()
         self._unsent = 0
+        self._is_refused = False
 
     @property
     def address(self) -> str:
@@ -130,7 +142,9 @@ class LimitedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a request."""
+        """Take bytes of a request, and drop what comes after one that was refused."""
+        if self._is_refused:
+            return
         self._received += len(data)
         self._moved = self.loop.time()
         super().data_received(data)
@@ -143,16 +157,50 @@ class LimitedConnection(H11Protocol):
             self._received, self._began = 0, self.loop.time()
             self.register.begin(self)
 
+    def _should_upgrade(self) -> bool:
+        """Upgrade to nothing, as RFC 9110 allows, and without a warning in the log for each request that asks for it."""
+        return False
+
+    def eof_received(self) -> None:
+        """Refuse a request that breaks off; the connection is closed in any case."""
+        if self.conn.holds_part() and not self._is_refused:
+            self.send_400_response("")
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP; if that is a request's body, whoever answers the request is told that nobody listens."""
-        cycle = self.cycle
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
-            if cycle.response_started:
+        scope: Mapping[str, object] | None = None
+        if self.cycle is not None and not self.cycle.response_complete:
+            scope = self.cycle.scope
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            if self.cycle.response_started:
                 self.transport.abort()
                 return
-        super().send_400_response(msg)
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()  # the request was answered before its body had come
+            return
+        self._send_problem(scope)
+        self._is_refused = True
+        self.register.wait(self)
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+
+    def _send_problem(self, scope: Mapping[str, object] | None) -> None:
+        """Send the problem of a request of which the head is known, or not even that."""
+        problem = describe_malformed(self.conn, str(scope["path"]) if scope else "")
+        body = orjson.dumps(problem)
+        headers = {**HEADERS, "content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close"}
+        is_head = scope is not None and scope["method"] == "HEAD"
+        for event in (
+            h11.Response(
+                status_code=problem.status, headers=list(headers.items()), reason=HTTPStatus(problem.status).phrase
+            ),
+            h11.Data(data=b"" if is_head else body),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
 
     def on_response_complete(self) -> None:
         """Wait for the next request, which may have come already."""

@@ -1,4 +1,16 @@
-"""Questions to begin with."""
+"""Examples: questions to begin with, and values of parameters that make sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PARAMETERS: dict[str, Any] = {
+    "source_id": 1, "document_id": 1, "host_id": 1, "kind": "person", "slug": "katrin-paio", "digits": "20260301",
+    "name": "www.example.ee", "url": "http://www.example.ee/", "query": "SELECT * WHERE { ?s ?p ?o } LIMIT 10",
+    "keep": "last 5", "follow": "same host, depth 2", "source": "https://www.example.ee/urls.txt",
+    "entity": "person/katrin-paio", "into": "person/kati-paio", "documents": [8127], "host": "www.example.ee",
+    "type": "text/html", "language": "et", "since": "2026-03-01", "until": "2026-03-31", "from": "20260301", "to": "20260331",
+}  # fmt: skip
 
 EXAMPLES = (
     ("People, most mentioned first", """SELECT ?name (COUNT(?page) AS ?pages) WHERE {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from http import HTTPStatus
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -17,17 +16,18 @@ from rehi.builtin import load_place
 from rehi.operations.byte_stream import ByteStream
 from rehi.operations.operation import JSON, Operation, Signature, read_signature
 from rehi.operations.table import GROUPS, OPERATIONS
-from rehi.serve import problem_details
-from rehi.serve.problem_details import ProblemDetails, refusal_status, status_of
+from rehi.serve.answer_types import PlainFacets
+from rehi.serve.examples import PARAMETERS
+from rehi.serve.problem_details import KINDS, ProblemDetails
 from rehi.serve.request_parameters import Schema, without_blank, without_null
+from rehi.serve.response_descriptions import HEADERS, describe_refusal, describe_responses
 from rehi.serve.responses import to_json
 
 ABOUT = (
     "Everything that rehi's pages show, for programs. Parameters that are unknown, malformed, empty or given twice are refused. "
-    "Errors are problem details (RFC 9457). On any address but loopback, what changes something needs the token."
+    "Errors are problem details (RFC 9457), or a page with the same words for whoever accepts text/html. On any address but loopback, what changes something needs the token."
 )
 _REF = "#/components/schemas/{model}"
-_PROBLEM = {"$ref": "#/components/schemas/ProblemDetails"}
 
 
 def get_openapi(request: Request) -> Response:
@@ -52,6 +52,10 @@ def describe() -> Schema:
         "paths": paths,
         "components": {
             "schemas": definitions,
+            "headers": HEADERS,
+            "responses": {
+                "MethodNotAllowed": describe_refusal(405, {KINDS[405][0]})
+            },  # of every address, to other methods
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "The setting serve.token."}
             },
@@ -62,7 +66,8 @@ def describe() -> Schema:
 def _collect_schemas(signatures: dict[str, Signature]) -> tuple[dict[tuple[str, str], Schema], Schema]:
     """Return a schema for each model of each operation, with the definitions that they share."""
     inputs: list[tuple[tuple[str, str], Any, TypeAdapter[Any]]] = [
-        (("problem", ""), "serialization", TypeAdapter(ProblemDetails))
+        (("problem", ""), "serialization", TypeAdapter(ProblemDetails)),
+        (("facets", ""), "serialization", TypeAdapter(PlainFacets)),
     ]
     for operation in OPERATIONS:
         signature = signatures[operation.name]
@@ -70,11 +75,16 @@ def _collect_schemas(signatures: dict[str, Signature]) -> tuple[dict[tuple[str, 
         inputs.append(((operation.name, "rest"), "validation", TypeAdapter(signature.rest)))
         if signature.answer is not Response and signature.answer is not ByteStream:
             inputs.append(((operation.name, "answer"), "serialization", TypeAdapter(signature.answer)))
+        for media_type, address in (operation.writes or {}).items():
+            key = (operation.name, f"answer {media_type}")
+            inputs.append((key, "serialization", TypeAdapter(load_place(address))))
         for media_type, address in (operation.accepts or {}).items():
             inputs.append(((operation.name, media_type), "validation", TypeAdapter(_body_type(address))))
     by_key, shared = TypeAdapter.json_schemas(inputs, ref_template=_REF)
     schemas = {key: schema for (key, _), schema in by_key.items()}
     definitions = shared.get("$defs", {})
+    definitions["Reading"]["properties"]["facets"] = schemas["facets", ""]  # as their codecs write them
+    definitions["PlainFacets"]["additionalProperties"] = {"description": "Of a package's facet, what it writes."}
     parameters = {name for name in definitions if name.endswith(("Parameters", "Path"))}
     schemas = {key: _follow(schema, definitions, parameters) for key, schema in schemas.items()}
     return schemas, {name: schema for name, schema in sorted(definitions.items()) if name not in parameters}
@@ -97,7 +107,7 @@ def _describe_operation(operation: Operation, signature: Signature, schemas: dic
         "summary": operation.summary,
         "description": describe_function(operation),
         "parameters": list(_describe_parameters(operation, signature, schemas)),
-        "responses": _describe_responses(operation, signature, schemas),
+        "responses": describe_responses(operation, signature, schemas),
     }
     if operation.changes:
         item["security"] = [{}, {"token": []}]  # none is needed on loopback
@@ -106,7 +116,7 @@ def _describe_operation(operation: Operation, signature: Signature, schemas: dic
         item["requestBody"] = {"required": True, "content": content}
     elif operation.method == "POST":
         schema = schemas[operation.name, "rest"]
-        fields = {name: without_blank(one) for name, one in schema.get("properties", {}).items()}
+        fields = {name: _with_description(without_blank(one)) for name, one in schema.get("properties", {}).items()}
         schema = schema | {"properties": fields}
         item["requestBody"] = {"required": bool(schema.get("required")), "content": {JSON: {"schema": schema}}}
     return item
@@ -130,37 +140,22 @@ def _describe_parameters(
         if place == "query" and not in_query(operation, signature):
             continue
         for name, properties in schema.get("properties", {}).items():
-            given = without_null(properties)
+            given = _with_description(without_null(properties))
             description = given.pop("description", "")
             parameter = {"name": name, "in": place, "required": name in schema.get("required", ()), "schema": given}
-            yield parameter | {"description": description}
+            yield parameter | {"description": description} | _example(name, place, given)
 
 
-def _describe_responses(operation: Operation, signature: Signature, schemas: dict[tuple[str, str], Schema]) -> Schema:
-    responses: Schema = {}
-    for status in (operation.status, *(status for status in operation.statuses if status < 400)):
-        responses[str(status)] = {"description": HTTPStatus(status).phrase}
-        if operation.media_types and status not in (302, 304):
-            answer = schemas.get((operation.name, "answer"), {})
-            content = {media_type: {"schema": answer} if answer else {} for media_type in operation.media_types}
-            responses[str(status)]["content"] = content
-    for status in sorted(failures_of(operation, signature)):
-        content = {problem_details.MEDIA_TYPE: {"schema": _PROBLEM}}
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
-    return responses
+def _with_description(schema: Schema) -> Schema:
+    """Return a schema that says itself what one of its kinds says, as that which may be null."""
+    kinds = (kind["description"] for kind in schema.get("anyOf", ()) if "description" in kind)
+    description = schema.get("description") or next(kinds, "")
+    return schema | {"description": description} if description else schema
 
 
-def failures_of(operation: Operation, signature: Signature) -> set[int]:
-    """Return the statuses with which an operation may be refused: its own errors, and those of what it takes."""
-    statuses = {status_of(error, method=operation.method) for error in operation.errors}
-    statuses |= {status for status in operation.statuses if status >= 400}
-    statuses |= {400, 421, 503}  # a query that is unknown, a host that is not ours, an engine that is away
-    if operation.in_path:
-        statuses.add(404)
-    if signature.subject != "request":
-        statuses.add(406)
-    if operation.changes:
-        statuses |= {401, 403}
-    if operation.method == "POST":
-        statuses |= {413, 415, refusal_status("POST")}
-    return statuses
+def _example(name: str, place: str, schema: Schema) -> Schema:
+    """Return an example of a parameter, if one is known of its type."""
+    value = PARAMETERS.get(name)
+    kind = {"string": str, "integer": int, "array": list}.get(schema.get("type", "string"), str)
+    of_another = place == "query" and name in ("name", "kind")  # in a path they are a host and what an entity is
+    return {"example": value} if isinstance(value, kind) and not of_another else {}

@@ -25,7 +25,8 @@ from rehi.operations.problems import explain_no_problems, list_problems
 from rehi.operations.readings import choose_version, read_version, view_facets
 from rehi.operations.retention import keep_of, order_keep
 from rehi.operations.revisit import PRIORITIES, order_policy, priority_of
-from rehi.operations.sources import entries_in_words, kind_in_words, order_follow, state_in_words, unit_of
+from rehi.operations.source_rows import state_in_words
+from rehi.operations.sources import entries_in_words, kind_in_words, order_follow, unit_of
 from rehi.operations.status import count_outdated, get_totals, tell_outage
 from rehi.operations.workers import list_workers
 from rehi.serve.gate import COOKIE, Gate

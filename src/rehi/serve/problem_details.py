@@ -70,11 +70,13 @@ KINDS: dict[int, tuple[str, str]] = {
     409: ("conflict", "Give it another name."),
     411: ("length-required", "Send Content-Length."),
     413: ("too-large", "Send less at once, or raise serve.max_upload for uploads."),
+    414: ("line-too-long", "Send what is long in the body of a POST, where the address has one."),
     415: ("unsupported-media-type", "Send what /docs names, with its Content-Type."),
     416: ("range-not-satisfiable", "The header Content-Range says how long it is."),
     421: ("wrong-host", "Use the address that rehi was started with."),
     422: ("bad-content", "Look at /docs for what is taken here."),
     429: ("too-many", "Wait as long as the header Retry-After says."),
+    431: ("head-too-large", "Send fewer or shorter headers."),
     500: ("internal", "The server's own output says more."),
     503: ("busy", "Ask again in a moment."),
 }
@@ -160,8 +162,8 @@ def _detail(request: Request, error: RehiError) -> str:
     if isinstance(error, HOUSEHOLD):
         logging.getLogger(__name__).error("a request failed: %s", error)
         return ""
-    veiled: str = request.app.state.veil.veil(str(error))
-    return veiled
+    redacted: str = request.app.state.redactor.redact(str(error))
+    return redacted
 
 
 def status_of(error: type[RehiError], *, method: str) -> int:

@@ -12,17 +12,12 @@ from urllib.parse import urlencode
 from rehi.errors import RehiError
 from rehi.operations.operation import JSON, Operation
 from rehi.operations.table import GROUPS
+from rehi.serve.examples import PARAMETERS
 from rehi.serve.openapi import describe
 from rehi.serve.problem_details import KINDS, STATUS
 from rehi.serve.request_parameters import Schema, without_null
 
 BASE = "http://127.0.0.1:8666"  # where rehi answers unless it is told otherwise
-_EXAMPLES: dict[str, Any] = {  # values that make sense in an example
-    "source_id": "1", "document_id": "1", "host_id": "1", "kind": "person", "slug": "katrin-paio", "digits": "20260301",
-    "name": "www.example.ee", "url": "http://www.example.ee/", "query": "SELECT * WHERE { ?s ?p ?o } LIMIT 10",
-    "keep": "last 5", "follow": "same host, depth 2", "source": "https://www.example.ee/urls.txt",
-    "entity": "person/katrin-paio", "into": "person/kati-paio", "documents": [8127],
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +118,7 @@ def _entry(operation: Operation) -> OperationEntry:
         bodies=list(content),
         answer=describe_type(schema) if schema else "",
         answers=list(good),
-        statuses=[(int(status), one["description"]) for status, one in item["responses"].items()],
+        statuses=[(int(status), one["description"]) for status, one in item["responses"].items() if status.isdigit()],
         curl=_curl(operation, item, content),
     )
 
@@ -210,9 +205,9 @@ def _curl(operation: Operation, item: Schema, content: Schema) -> str:
     """Return a command that asks this, with examples for what has to be given."""
     path = operation.template
     for name in operation.in_path:
-        path = path.replace("{" + name + "}", _EXAMPLES[name])
+        path = path.replace("{" + name + "}", str(PARAMETERS[name]))
     given = {
-        one["name"]: _EXAMPLES[one["name"]]
+        one["name"]: PARAMETERS[one["name"]]
         for one in item["parameters"]
         if one["in"] == "query" and one["name"] in ("url", "query")
     }
@@ -226,12 +221,12 @@ def _curl(operation: Operation, item: Schema, content: Schema) -> str:
         body = _example_body(schema)
         words += ["--json", quote(body)]
     elif content:
-        words += ["--data-urlencode", quote("query=" + _EXAMPLES["query"])]
+        words += ["--data-urlencode", quote("query=" + PARAMETERS["query"])]
     return " ".join([*words, quote(BASE + path + (f"?{urlencode(given)}" if given else ""))])
 
 
 def _example_body(schema: Schema) -> str:
     import orjson
 
-    required: dict[str, Any] = {name: _EXAMPLES[name] for name in schema.get("required", ())}
+    required: dict[str, Any] = {name: PARAMETERS[name] for name in schema.get("required", ())}
     return orjson.dumps(required).decode()

@@ -56,7 +56,7 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
     common = {"path": request.scope["path"], "query": request.query_params, "may_change": gate.may_change(request)}
     common["logged_in"] = gate.sessions.has(request.cookies.get(COOKIE, ""))
     html = _environment().get_template(template).render(**common, **values)
-    return HTMLResponse(request.app.state.veil.veil_bytes(html.encode(errors="replace")), status_code=status)
+    return HTMLResponse(request.app.state.redactor.redact_bytes(html.encode(errors="replace")), status_code=status)
 
 
 def wants_page(request: Request) -> bool:

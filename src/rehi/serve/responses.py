@@ -11,17 +11,17 @@ from rehi.model.plain import to_plain
 from rehi.operations.byte_stream import ByteStream
 from rehi.operations.operation import JSON
 from rehi.serve.ranges import CarefulStream
-from rehi.serve.veil import Veil
+from rehi.serve.redaction import Redactor
 
 
-def answer(value: object, veil: Veil, *, status: int, method: str = "GET") -> Response:
+def answer(value: object, redactor: Redactor, *, status: int, method: str = "GET") -> Response:
     """Return a value as JSON without what is private, or a stream as what it is."""
     if isinstance(value, ByteStream):
         headers = {"content-type": value.media_type}
         if value.file_name:
             headers["content-disposition"] = f'attachment; filename="{value.file_name}"'
         return CarefulStream(iter(()) if method == "HEAD" else value.chunks, status=status, headers=headers)
-    return Response(veil.veil_bytes(to_json(value)), status_code=status, media_type=JSON)
+    return Response(redactor.redact_bytes(to_json(value)), status_code=status, media_type=JSON)
 
 
 def to_json(value: object) -> bytes:

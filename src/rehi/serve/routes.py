@@ -68,12 +68,12 @@ def _operation_handler(operation: Operation) -> Handler:
         if signature.subject == "request":
             parameters = read_path(request, signature) | read_query(request, signature)
             value = await _call(function, request, parameters)
-            return value if isinstance(value, Response) else answer(value, state.veil, status=operation.status)
+            return value if isinstance(value, Response) else answer(value, state.redactor, status=operation.status)
         _check_accept(request, operation.media_types)
         parameters = read_path(request, signature) | await _read_rest(request, signature)
         subject = state.service if signature.subject == "service" else state.house
         value = await run_in_threadpool(function, subject, **parameters)
-        return answer(value, state.veil, status=operation.status, method=request.method)
+        return answer(value, state.redactor, status=operation.status, method=request.method)
 
     return handle
 

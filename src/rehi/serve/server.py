@@ -15,14 +15,12 @@ from rehi.errors import EngineError
 from rehi.process import raise_descriptor_limit
 from rehi.serve.application import create_app
 from rehi.serve.connections import ConnectionLimits, bind_protocol
-from rehi.serve.farewell import Farewell
 from rehi.serve.lane import QueryLane
+from rehi.serve.shutdown import ShutdownNotice
 from rehi.service import Service
 from rehi.settings import Settings
 
 _log = logging.getLogger(__name__)
-
-LONGEST_HEAD = 300_000  # bytes of a request's line and headers: a query of 20,000 letters, percent-encoded, fits
 
 BACKLOG = 2048  # connections that the system holds until we take them
 FEWEST = 64  # connections, whatever the system allows
@@ -37,12 +35,11 @@ def running(house: House, service: Service, *, port: int | None = None) -> Itera
     listener = _listen(settings.host, settings.port if port is None else port)
     app = create_app(house, service)
     config = uvicorn.Config(
-        Farewell(app),
+        ShutdownNotice(app),
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=2,
-        h11_max_incomplete_event_size=LONGEST_HEAD,
         http=bind_protocol(_connection_limits(house.settings)),
         ws="none",
         backlog=BACKLOG,

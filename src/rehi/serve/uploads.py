@@ -23,6 +23,7 @@ from rehi.model.media import bare_name
 from rehi.model.source import Source
 from rehi.operations import sources
 from rehi.operations.operation import read_signature
+from rehi.operations.source_rows import SourceRow
 from rehi.serve.problem_details import BadRequest, WrongParameter
 from rehi.serve.rendering import house_of
 from rehi.serve.request_parameters import read_json, refuse_unknown
@@ -39,7 +40,7 @@ class UploadForm:
     start: Annotated[str, Field(description="Begin at once, if this is there at all.")] = ""
 
 
-async def add_source(request: Request) -> Source:
+async def add_source(request: Request) -> SourceRow:
     """Add a source: a file as the field ``file`` of a multipart form, or JSON with the address of a file or a page."""
     if _is_form(request):
         return await _receive(request)
@@ -60,7 +61,7 @@ def _is_form(request: Request) -> bool:
     return bare_name(request.headers.get("content-type", "")) == "multipart/form-data"
 
 
-async def _receive(request: Request) -> Source:
+async def _receive(request: Request) -> SourceRow:
     """Take the file in, and start it if the field ``start`` is there."""
     house = house_of(request)
     limit = house.settings.serve.max_upload

@@ -29,7 +29,7 @@ from rehi.model.media import bare_name, may_be_page
 from rehi.model.media_type import ARC_MAGIC
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
-from rehi.sources.lines import BLANK, BOM, LONG_LINE, MAX_LINE, discover_lines, is_blank, shorten
+from rehi.sources.lines import BOM, HEADER, LONG_LINE, MAX_LINE, discover_lines, pass_over, shorten
 from rehi.sources.media import Promise, promise_of_type, promise_of_url
 from rehi.sources.urls import decode_url, is_robots, is_visitable, normalise
 
@@ -42,7 +42,6 @@ _SCHEME = Rejected("scheme")
 _ROBOTS = Rejected("robots")
 _STATUS = Rejected("status")
 _TYPE = Rejected("type")
-_HEADER = Rejected("header")  # the first line of an ARC file, with which some logs begin
 
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _STAMPS = frozenset((b"0000-00-00T00:00:00.000Z", b"0000-00-00T00:00:00Z", b"0" * 17, b"0" * 14))
@@ -135,10 +134,10 @@ def read_crawl_log(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
         try:
             yield _judge(_split(line))
         except _Unclear as unclear:
-            if is_blank(line):
-                yield BLANK
-            elif line.removeprefix(BOM).startswith(ARC_MAGIC):
-                yield _HEADER
+            if silent := pass_over(line):
+                yield silent
+            elif line.removeprefix(BOM).startswith(ARC_MAGIC):  # of an ARC file, with which some logs begin
+                yield HEADER
             else:
                 yield Malformed(number, shorten(line.removeprefix(BOM).strip()), str(unclear))
 

@@ -17,7 +17,9 @@ from rehi.sources.unpacked import UnpackedBytes
 
 MAX_LINE = 65_536  # bytes; a longer one is no line of a log or a list
 BOM = b"\xef\xbb\xbf"
-BLANK = Rejected("blank")  # an empty line or a comment
+BLANK = Rejected("blank")
+COMMENT = Rejected("comment")  # a line that begins with #
+HEADER = Rejected("header")  # a first line that says what those below it are
 LONG_LINE = f"the line is longer than {MAX_LINE:,} bytes"
 
 _SHOWN = 200  # characters of a line that people get to see
@@ -64,8 +66,15 @@ def shorten(line: bytes) -> str:
 
 def is_blank(line: bytes) -> bool:
     """Whether a line is empty or a comment."""
+    return pass_over(line) is not None
+
+
+def pass_over(line: bytes) -> Rejected | None:
+    """Return why a line says nothing, as one that is empty or a comment; None if it may say something."""
     text = line.removeprefix(BOM).lstrip()
-    return not text or text.startswith(b"#")
+    if not text:
+        return BLANK
+    return COMMENT if text.startswith(b"#") else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A plain list of URLs, one on each line.
 
-Empty lines and lines that begin with # are passed over. A line without blanks or quotes is one URL, commas and all.
+Empty lines, lines that begin with #, and a first line with the names of columns are passed over. A line without blanks or quotes is one URL, commas and all.
 In others the first field that is a URL counts, so that a column of a table will do; a URL amid a sentence is no field.
 An address without a scheme (``www.example.ee/news``) gets ``http://`` when it stands first, or after a number as in
 rankings.
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from rehi.model.media import bare_name
 from rehi.model.source import Entry, Finding, Malformed, Rejected, Source
 from rehi.sources.kind import NOT_AT_ALL, Discovered, Fetch, Recognition, SourceSample
-from rehi.sources.lines import BLANK, BOM, LONG_LINE, MAX_LINE, discover_lines, is_blank, shorten
+from rehi.sources.lines import BOM, HEADER, LONG_LINE, MAX_LINE, discover_lines, pass_over, shorten
 from rehi.sources.media import EXTENSIONS
 from rehi.sources.page import looks_like_document
 from rehi.sources.urls import decode_url, is_visitable, normalise
@@ -30,7 +30,12 @@ _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]{1,30}:\S", re.IGNORECAS
 _BARE = re.compile(r"(?:[\w-]{1,63}\.){1,30}(?P<top>[^\W\d_]{2,63}|xn--[a-z0-9-]{1,59})(?::\d{1,5})?(?P<path>[/?]\S*)?")
 _QUOTES_OR_BLANKS = re.compile(r"[\s\"'<>]")
 _SEPARATORS = (re.compile(r"[\t,|\"'<>]+"), re.compile(r"[\t,;|\"'<>]+"))
-
+_FIELDS = re.compile(r"[\t,;|\"']+")
+# What people call the column of the URLs.
+_COLUMNS = frozenset(
+    ("url", "urls", "uri", "link", "href", "address", "location", "loc", "domain", "host", "hostname", "site", "website",
+     "page", "aadress", "veebiaadress", "koduleht", "domeen", "leht")
+)  # fmt: skip
 
 DECLARED = "text/uri-list"
 _ARC = b"filedesc:"  # with which an ARC file begins: the heads of its records name URLs, however damaged it is
@@ -63,13 +68,26 @@ KIND = UrlList()
 
 def read_url_list(lines: Iterable[bytes], before: int = 0) -> Iterator[Entry]:
     """Yield an entry for each line; ``before`` is the number of lines that came before them."""
+    may_be_header = not before
     for number, line in enumerate(lines, before + 1):
-        if is_blank(line):
-            yield BLANK
-        elif len(line) > MAX_LINE:
+        if silent := pass_over(line):
+            yield silent
+            continue
+        if len(line) > MAX_LINE:
             yield Malformed(number, shorten(line), LONG_LINE)
+        elif entry := _judge(line):
+            yield entry
+        elif may_be_header and _is_header(line):
+            yield HEADER
         else:
-            yield _judge(line) or Malformed(number, shorten(line.removeprefix(BOM).strip()), "no URL in this line")
+            yield Malformed(number, shorten(line.removeprefix(BOM).strip()), "no URL in this line")
+        may_be_header = False
+
+
+def _is_header(line: bytes) -> bool:
+    """Whether a line without a URL has the names of columns, and one of them is a name for URLs."""
+    text = line.removeprefix(BOM).decode("utf-8", "replace").lower()
+    return any(field.strip() in _COLUMNS for field in _FIELDS.split(text))
 
 
 def _judge(line: bytes) -> Finding | Rejected | None:

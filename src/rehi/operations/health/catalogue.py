@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rehi.app import House
 from rehi.app.embedded import EmbeddedCatalogue, embedded_catalogue
-from rehi.app.remains import ARCHIVE, find_remains
+from rehi.app.lost_catalogue import ARCHIVE, find_remains
 from rehi.errors import CatalogueLost
 from rehi.operations.health.ailment import Ailment, HousePart
 

@@ -1,4 +1,4 @@
-"""The veil: what nobody on the network is told, wherever it turns up in an answer.
+"""Redaction: what nobody on the network is told, wherever it turns up in an answer.
 
 Errors of engines and of outsiders' parts may name anything: the data folder, the database's address, a password in it. What
 leaves by HTTP passes here, pages and answers and problems; what is kept of the web is sent as it is.
@@ -18,7 +18,7 @@ SHORTEST = 6  # characters; shorter words would be found where they mean somethi
 SECRET, FOLDER, ADDRESS = "***", "(data folder)", "(address)"
 
 
-class Veil:
+class Redactor:
     """Knows what is private in a house, and puts other words in its place."""
 
     def __init__(self, settings: Settings) -> None:
@@ -32,13 +32,13 @@ class Veil:
             (spelling, shown.encode()) for word, shown in self._words for spelling in dict.fromkeys(_spellings(word))
         ]
 
-    def veil(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return a text without what is private."""
         for word, shown in self._words:
             text = text.replace(word, shown)
         return text
 
-    def veil_bytes(self, body: bytes) -> bytes:
+    def redact_bytes(self, body: bytes) -> bytes:
         """Return the bytes of JSON or of a page without what is private."""
         for word, shown in self._bytes:
             body = body.replace(word, shown)
@@ -46,7 +46,7 @@ class Veil:
 
 
 def _addresses(uri: str) -> list[str]:
-    """Return how errors may name the place of an engine; nothing for one without a host, whose path is veiled by itself."""
+    """Return how errors may name the place of an engine; nothing for one without a host, whose path is redacted by itself."""
     parts = urlsplit(uri)
     if not parts.hostname:
         return [uri, hide_secrets(uri), parts.path, *parse_qs(parts.query).get("host", [])]

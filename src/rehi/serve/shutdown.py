@@ -1,4 +1,4 @@
-"""The farewell: what is told to those whose answer is given up because the server stops."""
+"""The end of the server: what is told to those whose answer is given up because the server stops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rehi.serve.lane import RETRY, STOPPED
 from rehi.serve.problem_details import describe_problem, problem_answer
 
 
-class Farewell:
+class ShutdownNotice:
     """Answers a request with 503 that is cancelled; of an answer that has begun, the connection is closed."""
 
     def __init__(self, app: ASGIApp) -> None:

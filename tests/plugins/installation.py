@@ -75,7 +75,7 @@ class Rehi:
 
 
 @dataclass(slots=True)
-class Site:
+class LoopbackSite:
     """Pages on loopback: a type and bytes for each path, which may change."""
 
     pages: dict[str, tuple[str, bytes]] = field(default_factory=dict)
@@ -87,9 +87,9 @@ class Site:
 
 
 @contextmanager
-def serving(pages: dict[str, tuple[str, bytes]]) -> Iterator[Site]:
+def serving(pages: dict[str, tuple[str, bytes]]) -> Iterator[LoopbackSite]:
     """Serve pages on a free port of loopback."""
-    site = Site(pages)
+    site = LoopbackSite(pages)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -115,7 +115,7 @@ def serving(pages: dict[str, tuple[str, bytes]]) -> Iterator[Site]:
         server.server_close()
 
 
-def write_settings(folder: Path, site: Site | None = None, **engines: str) -> Path:
+def write_settings(folder: Path, site: LoopbackSite | None = None, **engines: str) -> Path:
     """Write settings for a site on loopback, with these engines."""
     folder.mkdir(parents=True, exist_ok=True)
     shelf = engines.pop("shelf", "")

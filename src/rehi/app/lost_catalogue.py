@@ -1,4 +1,4 @@
-"""Remains: what a data folder still holds when its catalogue is gone or empty, and by which that is seen.
+"""A lost catalogue: what a data folder still holds when its catalogue is gone or empty, and by which that is seen.
 
 An empty catalogue is begun in an empty folder only. Whoever fills one from the archive, or from a backup, says so
 (``House.begin_catalogue``); for all others it is lost, and nothing goes on before it was brought back.

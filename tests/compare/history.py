@@ -1,4 +1,4 @@
-"""A past made by hand: pages, tables, trees and files with two or more versions, some of which mean no good."""
+"""A history made by hand: pages, tables, trees and files with two or more versions, some of which mean no good."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rehi.app import House
 from rehi.settings import Settings, load_settings
-from tests.kept import Keeper, at
+from tests.keeper import Keeper, at
 
 PAGE = "http://www.rehemaa.test/juhtkond"
 TABLE = "http://andmed.test/vallad.csv"

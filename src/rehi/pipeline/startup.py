@@ -1,4 +1,4 @@
-"""The beginning: a harvest begins as soon as its engines answer, and says meanwhile what it waits for."""
+"""Startup: a harvest begins as soon as its engines answer, and says meanwhile what it waits for."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ from rehi.sources.urls import host_meant, normalise
 from tests.doors.inward_doors import read_crawl, read_source
 from tests.fetch.conftest import made_up
 from tests.growth.shapes import BETWEEN, pair, repeat, repeat_each
-from tests.growth.watch import Door
+from tests.growth.watch import GrowthDoor
 from tests.warcs import record, response
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -84,7 +84,7 @@ CRAWLS = (
 RULES = repeat_each("a,", "host *.a.ee,", "same host,path *", "path /*a*,anywhere,", "last 1 and ", "one per day and ", "depth 1,", "*", " ", "statuscode:2", "(a*)*", "(a|", "url:.*", "!", "a{1,9}", "[a-z]", "20260301", "2026-", "http://a.ee/")  # fmt: skip
 
 
-def doors(folder: Path) -> list[Door]:
+def doors(folder: Path) -> list[GrowthDoor]:
     """Return all of these."""
     lists = [repeat(unit) for unit in ("http://a.ee/{n}\n", "www.a.ee/{n}\n", "a;http://a.ee/{n}\n")]
     deltas = [
@@ -93,21 +93,21 @@ def doors(folder: Path) -> list[Door]:
         for new in ("a", "{n}a", "abcdefgh{n}", "\n")
     ]
     return [
-        Door("heads", _head, HEADS, 400_000),
-        Door("kept heads", lambda raw: read_http_head(io.BytesIO(raw), len(raw)), HEADS, 1_000_000),
-        Door("records", lambda raw: unpack_record(gzip.compress(raw, 1)), (*CRAWLS, *HEADS), 400_000),
-        Door("header values", _value, VALUES, 60_000),
-        Door("urls", partial(_each, _url), (*URLS, *LINES), 64_000, dear=40.0),
-        Door("crawls", partial(_filed, folder / "a.warc", read_crawl, None), CRAWLS, 1_000_000),
-        Door("packed crawls", partial(_filed, folder / "a.warc.gz", read_crawl, gzip.compress), CRAWLS, 1_000_000),
-        Door("lists", partial(_filed, folder / "a.txt", read_source, None), (*lists, *LINES, *URLS), 1_000_000),
-        Door("robots", _robots, ROBOTS, 500_000),
-        Door("queries", _query, QUERIES, 100_000),
-        Door("manifests", _manifest, MANIFESTS, 400_000),
-        Door("rules", partial(_each, _rule), RULES, 20_000),
-        Door("forms", _form, repeat_each("a=b&", "&", "=", "%25", "a{n}=b&", "+", "%"), 65_000),
-        Door("codings", _coding, repeat_each("a", "a{n}", b"\x1f\x8b\x08\0", b"\0"), 1_000_000),
-        Door("deltas", _delta, tuple(deltas), 1_000_000),
+        GrowthDoor("heads", _head, HEADS, 400_000),
+        GrowthDoor("kept heads", lambda raw: read_http_head(io.BytesIO(raw), len(raw)), HEADS, 1_000_000),
+        GrowthDoor("records", lambda raw: unpack_record(gzip.compress(raw, 1)), (*CRAWLS, *HEADS), 400_000),
+        GrowthDoor("header values", _value, VALUES, 60_000),
+        GrowthDoor("urls", partial(_each, _url), (*URLS, *LINES), 64_000, dear=40.0),
+        GrowthDoor("crawls", partial(_filed, folder / "a.warc", read_crawl, None), CRAWLS, 1_000_000),
+        GrowthDoor("packed crawls", partial(_filed, folder / "a.warc.gz", read_crawl, gzip.compress), CRAWLS, 1_000_000),
+        GrowthDoor("lists", partial(_filed, folder / "a.txt", read_source, None), (*lists, *LINES, *URLS), 1_000_000),
+        GrowthDoor("robots", _robots, ROBOTS, 500_000),
+        GrowthDoor("queries", _query, QUERIES, 100_000),
+        GrowthDoor("manifests", _manifest, MANIFESTS, 400_000),
+        GrowthDoor("rules", partial(_each, _rule), RULES, 20_000),
+        GrowthDoor("forms", _form, repeat_each("a=b&", "&", "=", "%25", "a{n}=b&", "+", "%"), 65_000),
+        GrowthDoor("codings", _coding, repeat_each("a", "a{n}", b"\x1f\x8b\x08\0", b"\0"), 1_000_000),
+        GrowthDoor("deltas", _delta, tuple(deltas), 1_000_000),
     ]  # fmt: skip
 
 
