@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, tuple_, union, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, tuple_, union, update
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.resources import find_ids
@@ -34,6 +35,12 @@ _BY_DIGEST = SelectMany(
     "digest",
     "text",
 )
+
+
+@cache
+def _versions_of_url(url_order: ColumnElement[Any]) -> Select[Any]:
+    """Return the query for the versions of a URL, put together once for each kind of database."""
+    return VERSIONS.join(resource, resource.c.id == version.c.resource_id).where(url_order == bindparam("url"))
 
 
 class SqlLedger:
@@ -89,9 +96,9 @@ class SqlLedger:
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
-        query = VERSIONS.join(resource, resource.c.id == version.c.resource_id)
-        query = query.where(self.database.dialect.url_in([url]))
-        rows = self.database.read(lambda connection: connection.execute(query).all())
+        dialect = self.database.dialect
+        query, values = _versions_of_url(dialect.url_order), {"url": dialect.url_key(url)}
+        rows = self.database.read(lambda connection: connection.execute(query, values).all())
         if not rows:
             raise NotFound(f"there are no versions of {url}")
         return [to_version(row) for row in rows]
