@@ -224,10 +224,7 @@ def tree_cpu(pid: int) -> float:
 @contextmanager
 def serve_rehi(folder: Path) -> Iterator[Server]:
     """Serve the house as anybody would, with ``rehi up``."""
-    config = folder / "rehi.toml"
-    config.write_text("[work]\ngraph = false\n", encoding="utf-8")
-    command = [sys.executable, "-m", "rehi", "--config", str(config), "--data", str(folder / "data")]
-    command += ["up", "--port", "0", "--json"]
+    command = [sys.executable, "-m", "rehi", "--data", str(folder / "data"), "up", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]) as process:
         try:
             output = ""
