@@ -113,7 +113,11 @@ def targets_of(house: House) -> tuple[list[Target], list[Target]]:
     numbers = [lot.randint(1, total) for _ in range(_SAMPLE)]
     urls = [quote(house.catalogue.document(number).url, safe="") for number in numbers]
     html, plain = "text/html", "application/json"
-    ours: list[Target] = [("front page", "/", html), ("list", "/documents", html), ("static", "/static/style.css", "*/*")]
+    ours: list[Target] = [
+        ("front page", "/", html),
+        ("list", "/documents", html),
+        ("static", "/static/style.css", "*/*"),
+    ]
     peers: list[Target] = [
         ("front page", "/", html),
         ("list", "/house/documents?_size=50&_sort=url", html),

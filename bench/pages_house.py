@@ -131,16 +131,12 @@ def _record(url: str, body: bytes, at: datetime) -> bytes:
 def _read_all(house: House) -> None:
     """Read all that waits, in as many processes as there are cores, and record it."""
     work, workers = house.settings.work, os.cpu_count() or 1
-    plan = ReadingPlan(
-        open_archive=house.archive_opener, worker=house.worker, work=work, recipe=current_recipe(work)
-    )
+    plan = ReadingPlan(open_archive=house.archive_opener, worker=house.worker, work=work, recipe=current_recipe(work))
     with (
         closing(house.open_derived()) as shelf,
         ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
     ):
-        derived = DerivedFiles(
-            shelf, worker=house.worker, clock=utc_now, file_bytes=house.settings.archive.file_bytes
-        )
+        derived = DerivedFiles(shelf, worker=house.worker, clock=utc_now, file_bytes=house.settings.archive.file_bytes)
         reading: list[tuple[Sequence[ReadTask], Future[list[ReadDocument]]]] = []
         while True:
             claims = house.catalogue.claim(("read",), worker=house.worker, limit=_PARCEL, ttl=_TTL, now=utc_now())

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import uvicorn
 from datasette.app import Datasette  # type: ignore[import-not-found,unused-ignore]
-from datasette.database import Database  # type: ignore[import-not-found,unused-ignore]
 
 _SETTINGS = {"suggest_facets": False, "num_sql_threads": max(3, os.cpu_count() or 1), "cache_size_kb": 30_720}
 
@@ -34,7 +33,14 @@ def count_rows(file: Path) -> dict[str, dict[str, int]]:
 
 def main(file: str, port: str) -> None:
     """Serve until the end."""
-    known = {Path(file).stem: {"hash": "0" * 64, "size": Path(file).stat().st_size, "file": file, "tables": count_rows(Path(file))}}
+    known = {
+        Path(file).stem: {
+            "hash": "0" * 64,
+            "size": Path(file).stat().st_size,
+            "file": file,
+            "tables": count_rows(Path(file)),
+        }
+    }
     datasette = Datasette([], immutables=[file], inspect_data=known, settings=_SETTINGS)
     asyncio.run(datasette.invoke_startup())
     uvicorn.run(datasette.app(), host="127.0.0.1", port=int(port), access_log=False, log_level="warning", backlog=2048)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from rehi.engines.sql.database import Database
 from rehi.engines.sql.index.hosts import find_host, list_hosts
@@ -16,6 +16,7 @@ from rehi.engines.sql.ledger.holdings import add_up_holdings
 from rehi.engines.sql.ledger.problems import count_problems, list_problems
 from rehi.engines.sql.outbox.port import count_work
 from rehi.engines.sql.sources.findings import has_source
+from rehi.engines.sql.statements.driver import SelectByUrl, SelectMany
 from rehi.engines.sql.statements.values import folded, from_micros, key_of, storable
 from rehi.engines.sql.tables import (
     document,
@@ -23,12 +24,10 @@ from rehi.engines.sql.tables import (
     form,
     host,
     mention,
-    part,
     problem,
     reading,
     resource,
     source,
-    table_shape,
     term,
 )
 from rehi.errors import NotFound
@@ -53,17 +52,29 @@ _ROWS = (
     .outerjoin(reading, reading.c.id == document.c.reading_id)
     .outerjoin(_TARGET, _TARGET.c.id == resource.c.redirect_to)
 )  # fmt: skip
-# Statements that are the same each time are put together once: that takes SQLAlchemy longer than SQLite takes to answer them.
-_BY_ID = _ROWS.where(resource.c.id == bindparam("id"))
-_SHOWN = select(document.c.reading_id).where(document.c.resource_id == bindparam("id")).scalar_subquery()
-_NAMES = (
-    select(entity.c.kind, entity.c.slug, entity.c.sense, entity.c.name, mention.c.count.label("times"))
-    .join(mention, mention.c.entity_id == entity.c.id)
-    .where(mention.c.reading_id == _SHOWN)
-    .order_by(mention.c.count.desc(), entity.c.slug, entity.c.kind, entity.c.sense)
+# What a document's page asks goes past SQLAlchemy, which took longer over these statements than SQLite takes to answer them.
+_BY_ID = SelectMany(str(_ROWS), "resource.id", "bigint")
+_BY_URL = SelectByUrl(str(_ROWS))
+_OF_DOCUMENT = "document.resource_id"
+_NAMES = SelectMany(
+    "SELECT entity.kind, entity.slug, entity.sense, entity.name, mention.count AS times FROM document"
+    " JOIN mention ON mention.reading_id = document.reading_id JOIN entity ON entity.id = mention.entity_id",
+    _OF_DOCUMENT,
+    "bigint",
+    order="mention.count DESC, entity.slug, entity.kind, entity.sense",
 )
-_PARTS = select(part).where(part.c.reading_id == _SHOWN).order_by(part.c.number)
-_TABLES = select(table_shape.c.data).where(table_shape.c.reading_id == _SHOWN).order_by(table_shape.c.number)
+_PARTS = SelectMany(
+    "SELECT part.* FROM document JOIN part ON part.reading_id = document.reading_id",
+    _OF_DOCUMENT,
+    "bigint",
+    order="part.number",
+)
+_TABLES = SelectMany(
+    "SELECT data FROM document JOIN table_shape ON table_shape.reading_id = document.reading_id",
+    _OF_DOCUMENT,
+    "bigint",
+    order="table_shape.number",
+)
 _LAST = chr(0x10FFFF)  # sorts after every character
 
 
@@ -163,29 +174,30 @@ class SqlIndex:
     def document(self, which: int | str) -> DocumentRow:
         """Return the resource with an id or a URL; NotFound if there is none."""
         by_id = isinstance(which, int)
-        if isinstance(which, int):
-            query, values = _BY_ID, {"id": which}
-        else:
-            query, values = _ROWS.where(self.database.dialect.url_in([storable(which)])), {}
-        row = self.database.read(lambda connection: connection.execute(query, values).one_or_none())
-        if row is None:
+        with self.database.reading() as connection:
+            rows = (
+                _BY_ID.run(connection, [which])
+                if isinstance(which, int)
+                else _BY_URL.run(connection, [storable(which)])
+            )
+        if not rows:
             raise NotFound(f"there is no document {which}" if by_id else f"{which} is not known here")
-        return _to_row(row)
+        return _to_row(rows[0])
 
     def outline(self, resource_id: int) -> Outline:
         """Return the entities, parts and tables of the document that a resource shows; none if it shows none."""
-        shown = {"id": resource_id}
+        shown = [resource_id]
         with self.database.reading() as connection:
             return Outline(
                 names=tuple(
                     NameOnPage(key=EntityKey(row.kind, row.slug, row.sense), name=row.name, count=row.times)
-                    for row in connection.execute(_NAMES, shown)
+                    for row in _NAMES.run(connection, shown)
                 ),
                 parts=tuple(
                     Part(kind=row.kind, title=row.title, media_type=row.media_type, start=row.start_at, end=row.end_at)
-                    for row in connection.execute(_PARTS, shown)
+                    for row in _PARTS.run(connection, shown)
                 ),
-                tables=tuple(to_table(orjson.loads(data)) for data in connection.execute(_TABLES, shown).scalars()),
+                tables=tuple(to_table(orjson.loads(row.data)) for row in _TABLES.run(connection, shown)),
             )
 
     def find_entities(self, name: str, page: Page, *, kind: str = "") -> Sequence[EntityRow]:

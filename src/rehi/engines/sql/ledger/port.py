@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, tuple_, union, update
+from sqlalchemy import Connection, Select, func, select, tuple_, union, update
 
 from rehi.engines.sql.database import Database, transaction
 from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.ledger.bodies import VERSIONS, move_blobs, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
-from rehi.engines.sql.statements.driver import SelectMany, select_in_chunks
+from rehi.engines.sql.statements.driver import SelectByUrl, SelectMany, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, key_of, lots, to_micros
 from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
@@ -35,12 +34,7 @@ _BY_DIGEST = SelectMany(
     "digest",
     "text",
 )
-
-
-@cache
-def _versions_of_url(url_order: ColumnElement[Any]) -> Select[Any]:
-    """Return the query for the versions of a URL, put together once for each kind of database."""
-    return VERSIONS.join(resource, resource.c.id == version.c.resource_id).where(url_order == bindparam("url"))
+_VERSIONS_OF = SelectByUrl(str(VERSIONS.join(resource, resource.c.id == version.c.resource_id).order_by(None)))
 
 
 class SqlLedger:
@@ -96,12 +90,10 @@ class SqlLedger:
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
-        dialect = self.database.dialect
-        query, values = _versions_of_url(dialect.url_order), {"url": dialect.url_key(url)}
-        rows = self.database.read(lambda connection: connection.execute(query, values).all())
+        rows = self.database.read(lambda connection: _VERSIONS_OF.run(connection, [url]))
         if not rows:
             raise NotFound(f"there are no versions of {url}")
-        return [to_version(row) for row in rows]
+        return [to_version(row) for row in sorted(rows, key=lambda row: (row.taken_at, row.number))]
 
     def on_record(self, visits: Iterable[tuple[str, datetime]]) -> Set[tuple[str, datetime]]:
         """Return which of these visits, by URL and moment, are on record."""

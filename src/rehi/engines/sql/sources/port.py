@@ -21,7 +21,7 @@ from rehi.engines.sql.outbox.port import DISCOVER, delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import count_past, enter_findings, follow_all, join_source
 from rehi.engines.sql.statements.driver import SelectMany, Upsert
 from rehi.engines.sql.statements.values import HEAD, from_micros, key_of, storable, tail_of, to_micros
-from rehi.engines.sql.tables import finding, resource
+from rehi.engines.sql.tables import resource
 from rehi.engines.sql.tables import source as table
 from rehi.errors import NotFound
 from rehi.model.claims import NO_CLAIMS, SourceClaims, read_claims, write_claims
