@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 import pytest
 from starlette.exceptions import HTTPException
 
-from rehi.serve.line import THREADS, Line
+from rehi.serve.line import PLACES, THREADS, Line
 from rehi.testing.waiting import PATIENCE
 
 
-def test_who_stands_in_line_for_long_is_refused_and_nothing_was_done_for_them() -> None:
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def test_who_stands_in_line_for_long_is_refused_and_nothing_was_done_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rehi.serve.line.PATIENCE", PATIENCE)
     go_on, done = threading.Event(), []
 
     def answer(number: int) -> int:
@@ -22,8 +30,11 @@ def test_who_stands_in_line_for_long_is_refused_and_nothing_was_done_for_them() 
 
     async def ask() -> list[int]:
         line = Line()
-        first = [asyncio.create_task(line.run(answer, number)) for number in range(THREADS)]
-        await asyncio.sleep(0)  # all have a thread
+        first = []
+        for number in range(THREADS):  # each leaves its place to the next one, since it is slow
+            first.append(asyncio.create_task(line.run(answer, number)))
+            await until(lambda: len(done) == len(first))
+        monkeypatch.setattr("rehi.serve.line.PATIENCE", 0.1)
         try:
             with pytest.raises(HTTPException) as refused:
                 await line.run(answer, 99)
@@ -45,6 +56,50 @@ def test_a_thread_is_free_again_when_its_work_has_failed() -> None:
         for _ in range(2 * THREADS):
             with pytest.raises(KeyError):
                 await line.run(fail)
+        return await line.run(lambda: "well")
+
+    assert asyncio.run(ask()) == "well"
+
+
+def test_what_is_quick_has_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rehi.serve.line.QUICK", PATIENCE)  # nothing is slow
+    monkeypatch.setattr("rehi.serve.line.PATIENCE", PATIENCE)
+    go_on, lock = threading.Event(), threading.Lock()
+    at_once, most = 0, 0
+
+    def answer() -> None:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        go_on.wait(PATIENCE)
+        with lock:
+            at_once -= 1
+
+    async def ask() -> None:
+        line = Line()
+        asked = [asyncio.create_task(line.run(answer)) for _ in range(THREADS)]
+        await until(lambda: at_once == PLACES)
+        go_on.set()
+        await asyncio.gather(*asked)
+
+    asyncio.run(ask())
+    assert most == PLACES
+
+
+def test_a_refused_request_takes_no_place_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rehi.serve.line.QUICK", PATIENCE)
+    monkeypatch.setattr("rehi.serve.line.PATIENCE", 0.01)
+    go_on = threading.Event()
+
+    async def ask() -> str:
+        line = Line()
+        slow = [asyncio.create_task(line.run(go_on.wait, PATIENCE)) for _ in range(PLACES)]
+        await asyncio.sleep(0)
+        with pytest.raises(HTTPException):
+            await line.run(lambda: "never")
+        go_on.set()
+        await asyncio.gather(*slow)
         return await line.run(lambda: "well")
 
     assert asyncio.run(ask()) == "well"
