@@ -58,7 +58,7 @@ Target = tuple[str, str, str]  # kind, path, what to accept
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerProcess:
     """A server that is asked."""
 
     address: str
@@ -93,7 +93,7 @@ def measure_both(folder: Path, python: Path | None, seconds: float) -> Result:
     with serve_rehi(folder) as server:
         documents = count_documents(server)
         ours_numbers = press_all("rehi", server, ours, seconds)
-        found = {word: _count_found(server, f"/api/documents?q={quote(word)}", "total") for word in _WORDS}
+        counts = {word: _count_found(server, f"/api/documents?q={quote(word)}", "total") for word in _WORDS}
     peer_numbers: dict[str, Numbers] = {}
     if python is not None:
         with serve_datasette(folder, python) as server:
@@ -101,8 +101,8 @@ def measure_both(folder: Path, python: Path | None, seconds: float) -> Result:
             path = "/house/documents.json?_size=1&_search="
             for word in _WORDS:
                 peer_found = _count_found(server, path + quote(f'"{word}"'), "filtered_table_rows_count")
-                if peer_found != found[word]:
-                    sys.exit(f"rehi finds {found[word]} documents by {word}, and Datasette {peer_found}")
+                if peer_found != counts[word]:
+                    sys.exit(f"rehi finds {counts[word]} documents by {word}, and Datasette {peer_found}")
     return judge(documents, ours_numbers, peer_numbers)
 
 
@@ -144,7 +144,7 @@ def targets_of(house: House) -> tuple[list[Target], list[Target]]:
     return ours, peers
 
 
-def press_all(who: str, server: Server, targets: Sequence[Target], seconds: float) -> dict[str, Numbers]:
+def press_all(who: str, server: ServerProcess, targets: Sequence[Target], seconds: float) -> dict[str, Numbers]:
     """Ask for each kind by itself and for all in turn, by ever more clients."""
     kinds = list(dict.fromkeys(kind for kind, _, _ in targets))
     by_kind = {kind: [target for target in targets if target[0] == kind] for kind in kinds}
@@ -164,7 +164,7 @@ def name_measurement(kind: str, clients: int) -> str:
     return f"{kind}, {clients} client{'s' if clients > 1 else ''}"
 
 
-def press(server: Server, targets: Sequence[Target], clients: int, seconds: float) -> Numbers:
+def press(server: ServerProcess, targets: Sequence[Target], clients: int, seconds: float) -> Numbers:
     """Let clients ask for some time, and return what they saw and what it cost the server."""
     before = tree_cpu(server.pid)
     command = [sys.executable, "-m", "bench.pages_load", server.address, str(clients), str(seconds)]
@@ -226,7 +226,7 @@ def tree_cpu(pid: int) -> float:
 
 
 @contextmanager
-def serve_rehi(folder: Path) -> Iterator[Server]:
+def serve_rehi(folder: Path) -> Iterator[ServerProcess]:
     """Serve the house as anybody would, with ``rehi up``."""
     command = [sys.executable, "-m", "rehi", "--data", str(folder / "data"), "up", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]) as process:
@@ -238,19 +238,19 @@ def serve_rehi(folder: Path) -> Iterator[Server]:
                     break
             else:
                 sys.exit("rehi up did not start")
-            yield Server(json.loads(output)["address"], process.pid)
+            yield ServerProcess(json.loads(output)["address"], process.pid)
         finally:
             process.terminate()
 
 
 @contextmanager
-def serve_datasette(folder: Path, python: Path) -> Iterator[Server]:
+def serve_datasette(folder: Path, python: Path) -> Iterator[ServerProcess]:
     """Serve the peer's file."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     command = [str(python), "-m", "bench.pages_peer", str(folder / "house.db"), str(port)]
     with subprocess.Popen(command, cwd=Path(__file__).parents[1]) as process:
-        server = Server(f"http://127.0.0.1:{port}/", process.pid)
+        server = ServerProcess(f"http://127.0.0.1:{port}/", process.pid)
         try:
             wait_until(lambda: process.poll() is not None or _answers(server), what="Datasette answers")
             yield server
@@ -258,7 +258,7 @@ def serve_datasette(folder: Path, python: Path) -> Iterator[Server]:
             process.terminate()
 
 
-def _answers(server: Server) -> bool:
+def _answers(server: ServerProcess) -> bool:
     try:
         urllib.request.urlopen(server.address, timeout=10).close()  # noqa: S310 - loopback
     except (OSError, urllib.error.URLError):
@@ -274,12 +274,12 @@ def find_datasette() -> Path:
     return python
 
 
-def count_documents(server: Server) -> int:
+def count_documents(server: ServerProcess) -> int:
     """Return how many documents the server has."""
     return _count_found(server, "/api/documents?limit=1", "total")
 
 
-def _count_found(server: Server, path: str, name: str) -> int:
+def _count_found(server: ServerProcess, path: str, name: str) -> int:
     with urllib.request.urlopen(server.address.rstrip("/") + path, timeout=60) as answer:  # noqa: S310 - loopback
         return int(json.load(answer)[name])
 

@@ -219,15 +219,15 @@ def _mentions(text: str, texts: Sequence[Text]) -> tuple[Mention, ...]:
         return ()
     pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     mentions = []
-    for found in re.finditer(rf"\b(?:{pattern})\b", text):
-        kind, base = names[found[0]]
+    for match in re.finditer(rf"\b(?:{pattern})\b", text):
+        kind, base = names[match[0]]
         given, _, family = base.rpartition(" ") if kind == "person" else ("", "", "")
         mentions.append(
             Mention(
                 kind=kind,
-                start=found.start(),
-                end=found.end(),
-                surface=found[0],
+                start=match.start(),
+                end=match.end(),
+                surface=match[0],
                 name=base,
                 given=given,
                 family=family,

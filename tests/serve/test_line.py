@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from starlette.exceptions import HTTPException
 
-from rehi.serve.line import PLACES, THREADS, Line
+from rehi.serve.line import PLACES, THREADS, RequestLine
 from rehi.testing.waiting import PATIENCE
 
 
@@ -29,7 +29,7 @@ def test_who_stands_in_line_for_long_is_refused_and_nothing_was_done_for_them(mo
         return number
 
     async def ask() -> list[int]:
-        line = Line()
+        line = RequestLine()
         first = []
         for number in range(THREADS):  # each leaves its place to the next one, since it is slow
             first.append(asyncio.create_task(line.run(answer, number)))
@@ -52,7 +52,7 @@ def test_a_thread_is_free_again_when_its_work_has_failed() -> None:
         raise KeyError("nothing")
 
     async def ask() -> str:
-        line = Line()
+        line = RequestLine()
         for _ in range(2 * THREADS):
             with pytest.raises(KeyError):
                 await line.run(fail)
@@ -77,7 +77,7 @@ def test_what_is_quick_has_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
             at_once -= 1
 
     async def ask() -> None:
-        line = Line()
+        line = RequestLine()
         asked = [asyncio.create_task(line.run(answer)) for _ in range(THREADS)]
         await until(lambda: at_once == PLACES)
         go_on.set()
@@ -93,7 +93,7 @@ def test_a_refused_request_takes_no_place_with_it(monkeypatch: pytest.MonkeyPatc
     go_on = threading.Event()
 
     async def ask() -> str:
-        line = Line()
+        line = RequestLine()
         slow = [asyncio.create_task(line.run(go_on.wait, PATIENCE)) for _ in range(PLACES)]
         await asyncio.sleep(0)
         with pytest.raises(HTTPException):

@@ -19,7 +19,7 @@ from rehi.app import House
 from rehi.errors import RehiError
 from rehi.serve.gate import Gate
 from rehi.serve.lane import QueryLane
-from rehi.serve.line import MOST_WAITING, RETRY, Line
+from rehi.serve.line import MOST_WAITING, RETRY, RequestLine
 from rehi.serve.problem_details import BROKEN, describe_problem, headers_of, problem_answer
 from rehi.serve.rendering import render, wants_page
 from rehi.serve.replay import WebRoute
@@ -51,7 +51,7 @@ def create_app(house: House, service: Service) -> Starlette:
         middleware=[Middleware(Compression, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
     app.state.house, app.state.service, app.state.gate, app.state.lane = house, service, gate, QueryLane()
-    app.state.line, app.state.veil = Line(), Veil(house.settings)
+    app.state.line, app.state.veil = RequestLine(), Veil(house.settings)
     return app
 
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Line:
+class RequestLine:
     """Runs what answers requests on a few threads; for one event loop."""
 
     _threads: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, THREADS))
