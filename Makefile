@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYWB := .venv-pywb
 SCRAPY := .venv-scrapy
+DATASETTE := .venv-datasette
 LOWEST := .venv-lowest
 NAME ?=
 SOURCE ?=
@@ -93,8 +94,15 @@ $(SCRAPY)/.installed: constraints-scrapy.txt
 	@$(SCRAPY)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-scrapy.txt
 	@touch $@
 
-bench: $(VENV)/.developing $(if $(filter fetch,$(NAME)),$(SCRAPY)/.installed)
-	REHI_SCRAPY=$(CURDIR)/$(SCRAPY)/bin $(BIN)/python -m bench $(NAME) $(ARGS)
+# Datasette too: its pins are its own.
+$(DATASETTE)/.installed: constraints-datasette.txt
+	@test -x $(DATASETTE)/bin/python || $(PYTHON) -m venv $(DATASETTE)
+	@$(DATASETTE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-datasette.txt
+	@touch $@
+
+bench: $(VENV)/.developing $(if $(filter fetch,$(NAME)),$(SCRAPY)/.installed) \
+		$(if $(filter pages,$(NAME)),$(DATASETTE)/.installed)
+	REHI_SCRAPY=$(CURDIR)/$(SCRAPY)/bin REHI_DATASETTE=$(CURDIR)/$(DATASETTE)/bin $(BIN)/python -m bench $(NAME) $(ARGS)
 
 eval: $(VENV)/.developing
 	$(BIN)/python -m eval $(NAME) $(ARGS)

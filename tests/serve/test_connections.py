@@ -21,7 +21,7 @@ import pytest
 
 from rehi.app import House
 from rehi.serve import connections, running
-from rehi.serve.application import MOST_WAITING
+from rehi.serve.line import MOST_WAITING
 from rehi.service import Service
 from rehi.settings import load_settings
 from rehi.testing.waiting import PATIENCE, wait_until
@@ -226,6 +226,7 @@ def test_who_would_wait_behind_too_many_is_refused_at_once(tmp_path: Path, monke
         return {"late": True}
 
     monkeypatch.setattr("rehi.operations.status.get_status", answer_when_told)
+    monkeypatch.setattr("rehi.serve.line.PATIENCE", PATIENCE)  # who stands in line stays there
     statuses: list[int] = []
     waits: set[str | None] = set()
 

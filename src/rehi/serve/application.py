@@ -19,6 +19,7 @@ from rehi.app import House
 from rehi.errors import RehiError
 from rehi.serve.gate import Gate
 from rehi.serve.lane import QueryLane
+from rehi.serve.line import MOST_WAITING, RETRY, RequestLine
 from rehi.serve.problem_details import BROKEN, describe_problem, headers_of, problem_answer
 from rehi.serve.redaction import Redactor
 from rehi.serve.rendering import render, wants_page
@@ -27,9 +28,6 @@ from rehi.serve.routes import build_routes
 from rehi.serve.webpath import REPLAY
 from rehi.service import Service
 
-MOST_WAITING = (
-    120  # requests whose answer has not begun: on 40 threads, some take 20 ms, and nobody likes to wait for long
-)
 SPARQL = "/sparql"
 
 # No script but our own, no frame, no form to elsewhere: harvested text can't do anything even if it got out unescaped.
@@ -53,7 +51,7 @@ def create_app(house: House, service: Service) -> Starlette:
         middleware=[Middleware(Compression, minimum_size=2000), Middleware(GateMiddleware, gate=gate)],
     )
     app.state.house, app.state.service, app.state.gate, app.state.lane = house, service, gate, QueryLane()
-    app.state.redactor = Redactor(house.settings)
+    app.state.line, app.state.redactor = RequestLine(), Redactor(house.settings)
     return app
 
 
@@ -111,7 +109,7 @@ class GateMiddleware:
         if scope["path"] == SPARQL:
             return None
         if len(self._waiting) >= MOST_WAITING:
-            return HTTPException(503, f"{MOST_WAITING} requests wait already", {"retry-after": "2"})
+            return HTTPException(503, f"{MOST_WAITING} requests wait already", RETRY)
         self._waiting.add(id(scope))
         return None
 

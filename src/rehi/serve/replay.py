@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Annotated, BinaryIO, cast
 
 from pydantic import Field
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -64,7 +63,8 @@ async def web(request: Request) -> Response:
     asked = parse_web(request.scope)
     if asked is None:
         raise HTTPException(404, "say what: /web/<url>, /web/<digits>/<url> or /web/*/<url>")
-    return await run_in_threadpool(_answer, request, asked)
+    response: Response = await request.app.state.line.run(_answer, request, asked)
+    return response
 
 
 def _answer(request: Request, asked: WebAddress) -> Response:

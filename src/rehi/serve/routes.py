@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -72,7 +71,7 @@ def _operation_handler(operation: Operation) -> Handler:
         _check_accept(request, operation.media_types)
         parameters = read_path(request, signature) | await _read_rest(request, signature)
         subject = state.service if signature.subject == "service" else state.house
-        value = await run_in_threadpool(function, subject, **parameters)
+        value = await state.line.run(function, subject, **parameters)
         return answer(value, state.redactor, status=operation.status, method=request.method)
 
     return handle
@@ -104,7 +103,7 @@ async def _read_rest(request: Request, signature: Signature) -> dict[str, Any]:
 async def _call(function: Callable[..., Any], request: Request, parameters: Mapping[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(request, **parameters)
-    return await run_in_threadpool(function, request, **parameters)
+    return await request.app.state.line.run(function, request, **parameters)
 
 
 def _check_accept(request: Request, media_types: Iterable[str]) -> None:

@@ -87,6 +87,15 @@ class IndexContract:
             rows, total = catalogue.documents(where, Page())
             assert ([row.url for row in rows], total) == (expected, len(expected)), where
 
+    def test_what_was_found_comes_page_by_page_and_is_counted_beyond_the_last(self, catalogue: Catalogue) -> None:
+        _fill(catalogue)
+        by_title_or_url = DocumentFilter(text="E")
+        everything, total = catalogue.documents(by_title_or_url, Page())
+        assert total == len(everything) > 2
+        for offset in range(total + 2):
+            rows, counted = catalogue.documents(by_title_or_url, Page(limit=2, offset=offset))
+            assert (rows, counted) == (everything[offset : offset + 2], total)
+
     def test_documents_of_a_source_can_be_picked(self, catalogue: Catalogue) -> None:
         add(catalogue, "http://a.ee/")
         second = add(catalogue, "http://b.ee/", "http://a.ee/", name="other")

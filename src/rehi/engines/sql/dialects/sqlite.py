@@ -247,7 +247,8 @@ def _sync(path: str) -> None:
 
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("rehi_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    # Past SQLAlchemy, which spends 40 µs on it; what asks for a document has four transactions.
+    connection.connection.driver_connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")  # type: ignore[union-attr]
 
 
 def _base_code(error: BaseException | None) -> int:

@@ -49,6 +49,12 @@ _CANDIDATE = """SELECT entity.kind AS known_kind, entity.slug AS known_slug, ent
     FROM entity JOIN entity goal ON goal.id = coalesce(entity.merged_into, entity.id)"""
 _FIRST = SelectMany(_CANDIDATE, "entity.key", "bytea")
 _OTHERS = SelectMany(f"{_CANDIDATE} AND entity.sense > 1", "entity.slug", "text", order="entity.sense")
+_READ = (
+    select(*READING_COLUMNS, document.c.version_id)
+    .join(document, document.c.reading_id == reading.c.id)
+    .outerjoin(file, file.c.id == reading.c.file_id)
+)
+_SHOWN = SelectMany(str(_READ), "document.resource_id", "bigint")
 _SET_STATEMENTS = BulkUpdate(
     resource, {"id": "bigint", "n": "bigint"}, {"statements": "new.n"}, where="resource.id = new.id"
 )
@@ -85,14 +91,12 @@ class SqlKnowledge(SqlDescriptions, SqlRecording, SqlRelinking):
 
     def shown_reading(self, resource_id: int) -> ShownReading:
         """Return the reading that a resource's document shows, and what it was made from; NotFound before it was read."""
-        query = select(*READING_COLUMNS, document.c.version_id).join(document, document.c.reading_id == reading.c.id)
-        query = query.outerjoin(file, file.c.id == reading.c.file_id).where(document.c.resource_id == resource_id)
         with self.database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-            tasks = _TASKS.run(connection, [row.version_id]) if row is not None else ()
-        if row is None or not tasks:
+            rows = _SHOWN.run(connection, [resource_id])
+            tasks = _TASKS.run(connection, [row.version_id for row in rows]) if rows else ()
+        if not tasks:
             raise NotFound(f"document {resource_id} has not been read")
-        return ShownReading(to_facts(row), _to_task(Claim("read", row.version_id, ()), tasks[0]))
+        return ShownReading(to_facts(rows[0]), _to_task(Claim("read", rows[0].version_id, ()), tasks[0]))
 
     def readings(self, *, ids: Iterable[int] | None = None, sample: int | None = None) -> Iterator[ReadingFacts]:
         """Return the readings whose records must be there when this is called, shown or not: all, these, or some by lot."""

@@ -13,7 +13,7 @@ from rehi.engines.sql.frontier.resources import find_ids
 from rehi.engines.sql.ledger.bodies import VERSIONS, move_blobs, to_version
 from rehi.engines.sql.ledger.captures import list_captures
 from rehi.engines.sql.ledger.problems import has_problems, keep_problems, strike_problems
-from rehi.engines.sql.statements.driver import SelectMany, select_in_chunks
+from rehi.engines.sql.statements.driver import SelectByUrl, SelectMany, select_in_chunks
 from rehi.engines.sql.statements.values import from_micros, key_of, lots, to_micros
 from rehi.engines.sql.tables import blob, resource, version, visit
 from rehi.engines.sql.tables import file as files
@@ -34,6 +34,7 @@ _BY_DIGEST = SelectMany(
     "digest",
     "text",
 )
+_VERSIONS_OF = SelectByUrl(str(VERSIONS.join(resource, resource.c.id == version.c.resource_id).order_by(None)))
 
 
 class SqlLedger:
@@ -89,12 +90,10 @@ class SqlLedger:
 
     def versions(self, url: str) -> Sequence[Version]:
         """Return all versions of a URL in the order of time, whatever their numbers; NotFound if it has none."""
-        query = VERSIONS.join(resource, resource.c.id == version.c.resource_id)
-        query = query.where(self.database.dialect.url_in([url]))
-        rows = self.database.read(lambda connection: connection.execute(query).all())
+        rows = self.database.read(lambda connection: _VERSIONS_OF.run(connection, [url]))
         if not rows:
             raise NotFound(f"there are no versions of {url}")
-        return [to_version(row) for row in rows]
+        return [to_version(row) for row in sorted(rows, key=lambda row: (row.taken_at, row.number))]
 
     def on_record(self, visits: Iterable[tuple[str, datetime]]) -> Set[tuple[str, datetime]]:
         """Return which of these visits, by URL and moment, are on record."""

@@ -19,9 +19,9 @@ from rehi.engines.sql.index.tally import HOUSE, Additions, counts_of
 from rehi.engines.sql.ledger.problems import keep_problems
 from rehi.engines.sql.outbox.port import DISCOVER, delete_work, put_owned_work
 from rehi.engines.sql.sources.findings import count_past, enter_findings, follow_all, join_source
-from rehi.engines.sql.statements.driver import Upsert, select_in_chunks
+from rehi.engines.sql.statements.driver import SelectMany, Upsert
 from rehi.engines.sql.statements.values import HEAD, from_micros, key_of, storable, tail_of, to_micros
-from rehi.engines.sql.tables import finding, resource
+from rehi.engines.sql.tables import resource
 from rehi.engines.sql.tables import source as table
 from rehi.errors import NotFound
 from rehi.model.claims import NO_CLAIMS, SourceClaims, read_claims, write_claims
@@ -31,10 +31,11 @@ from rehi.model.work import Claim
 
 _ENTER = Upsert(table, ("key", "kind", "name", "location", "size", "worker", "added_at", "state"), unique=("key",))
 _SOURCES = select(table, resource.c.url.label("awaited")).outerjoin(resource, resource.c.id == table.c.awaits)
-_CLAIMS = (
-    select(finding, table.c.name, table.c.follow)
-    .join(table, table.c.id == finding.c.source_id)
-    .order_by(finding.c.resource_id, finding.c.first_at, finding.c.source_id)
+_CLAIMS = SelectMany(
+    "SELECT finding.*, source.name, source.follow FROM finding JOIN source ON source.id = finding.source_id",
+    "finding.resource_id",
+    "bigint",
+    order="finding.resource_id, finding.first_at, finding.source_id",
 )
 
 
@@ -229,9 +230,7 @@ class SqlSources:
     def claims_on(self, resource_ids: Iterable[int]) -> Mapping[int, Sequence[SourceClaims]]:
         """Return what each of their sources says of resources, the first source first; those without one are left out."""
         wanted = sorted(set(resource_ids))
-        rows = self.database.read(
-            lambda c: select_in_chunks(c, wanted, lambda part: _CLAIMS.where(finding.c.resource_id.in_(part)))
-        )
+        rows = self.database.read(lambda connection: _CLAIMS.run(connection, wanted))
         claims: defaultdict[int, list[SourceClaims]] = defaultdict(list)
         for row in rows:
             claims[row.resource_id].append(
