@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
@@ -24,6 +26,8 @@ from rehi.testing.postgres import PostgresServer, find_postgres
 from rehi.testing.s3 import S3Server, find_seaweed
 from rehi.testing.waiting import wait_until
 from rehi.testing.world import World, WorldServer
+
+T = TypeVar("T")
 
 # On a busy machine the making of an example may take long: that says nothing of the code under test.
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -72,6 +76,12 @@ def end_fork_server() -> None:
     if server._forkserver_pid is not None:
         os.kill(server._forkserver_pid, signal.SIGKILL)
         server._stop()
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns; it runs in a thread of its own, since a browser's loop may run in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def kill_fork_server() -> None:

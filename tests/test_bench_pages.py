@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 import threading
@@ -34,6 +33,7 @@ from bench.pages_load import press
 from rehi.app import House, utc_now
 from rehi.model.listing import DocumentFilter, Page
 from rehi.operations.documents import get_document
+from tests.conftest import run_coroutine
 
 PAGES = 60
 
@@ -115,7 +115,7 @@ def test_clients_tell_answers_from_refusals_and_failures() -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}/"
         lines = ['["page", "/page", "*/*"]', '["nothing", "/nothing", "*/*"]']
-        seen = asyncio.run(press(address, 1, 0.3, lines))
+        seen = run_coroutine(press(address, 1, 1.0, lines))
         server.shutdown()
     assert len(seen["refused"]["page"]) == 1
     assert len(seen["answered"]["page"]) == len(seen["waited"]["page"]) > 0

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from rehi.serve.line import PLACES, THREADS, RequestLine
 from rehi.testing.waiting import PATIENCE
+from tests.conftest import run_coroutine
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -43,7 +44,7 @@ def test_who_stands_in_line_for_long_is_refused_and_nothing_was_done_for_them(mo
         assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "2"})
         return [*await asyncio.gather(*first), await line.run(answer, 100)]
 
-    assert asyncio.run(ask()) == [*range(THREADS), 100]
+    assert run_coroutine(ask()) == [*range(THREADS), 100]
     assert 99 not in done
 
 
@@ -58,7 +59,7 @@ def test_a_thread_is_free_again_when_its_work_has_failed() -> None:
                 await line.run(fail)
         return await line.run(lambda: "well")
 
-    assert asyncio.run(ask()) == "well"
+    assert run_coroutine(ask()) == "well"
 
 
 def test_what_is_quick_has_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +84,7 @@ def test_what_is_quick_has_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
         go_on.set()
         await asyncio.gather(*asked)
 
-    asyncio.run(ask())
+    run_coroutine(ask())
     assert most == PLACES
 
 
@@ -102,4 +103,4 @@ def test_a_refused_request_takes_no_place_with_it(monkeypatch: pytest.MonkeyPatc
         await asyncio.gather(*slow)
         return await line.run(lambda: "well")
 
-    assert asyncio.run(ask()) == "well"
+    assert run_coroutine(ask()) == "well"
