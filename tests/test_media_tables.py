@@ -22,6 +22,7 @@ ALLOWED: Mapping[str, str] = {
     "graph/results.py": "the types in which SPARQL results are sent, by the short names that clients give",
     "operations/table.py": "the types in which operations answer",
     "operations/cdx.py": "the types in which CDX lines are sent",
+    "serve/response_descriptions.py": "types of answers that are text, though their names do not say so",
     "testing/contracts/graph.py": "the types in which the contract asks a graph to answer",
     "testing/world/log.py": "what a crawl log says of the practice web",
     "testing/world/traps.py": "types that the practice web declares wrongly",

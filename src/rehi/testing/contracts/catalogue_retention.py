@@ -186,6 +186,26 @@ class RetentionContract:
         assert pruning_of(catalogue, "one") is None
         assert [task.url for task in claim(catalogue, LATER + 1, worker="other")] == [B]
 
+    @pytest.mark.parametrize("how", ["kept again", "moved"])
+    def test_pages_that_could_not_be_read_are_read_when_their_bytes_are_back(
+        self, catalogue: Catalogue, how: str
+    ) -> None:
+        add(catalogue, A, B, C)
+        for url, bodies in ((A, ("lost",)), (B, ("lost",)), (C, ("lost", "newer"))):
+            history(catalogue, url, *bodies)
+        tasks = claim(catalogue, 9)
+        record_reads(catalogue, *(misread(task, Unreadable("it is gone")) for task in tasks), when=9)
+        place = RecordRef("again.warc.gz", 7, 7)
+        if how == "kept again":
+            prune(catalogue, to_prune("lost", versions=3))
+            record(catalogue, [fetched(A, "lost", LATER + 1, ref=place)], [], worker="two", now=at(LATER + 1))
+        else:
+            (lay,) = (body.place for body in catalogue.find_bodies([digest_of("lost")]).values())
+            catalogue.replace_bodies({digest_of("lost"): Replacement(lay, place)}, worker="two")
+        again = claim(catalogue, LATER + 2, worker="two")
+        assert {task.url for task in again} == {A, B}  # nothing is shown of older bytes
+        assert {task.body for task in again} == {place}
+
     def test_bytes_that_are_the_same_again_are_kept_again_once_they_were_dropped(self, catalogue: Catalogue) -> None:
         add(catalogue, A)
         history(catalogue, A, "one")

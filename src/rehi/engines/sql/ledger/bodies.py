@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from rehi.engines.sql.outbox.port import put_owned_work
+from rehi.engines.sql.outbox.port import READ, put_owned_work
 from rehi.engines.sql.statements.driver import BulkUpdate, SelectMany, Upsert, larger
 from rehi.engines.sql.statements.values import from_micros, key_of, storable, to_micros
 from rehi.engines.sql.tables import blob, file, version
@@ -27,7 +27,7 @@ _ENTER_BLOB = Upsert(
     blob, ("digest", "size", "file_id", "offset", "length"), unique=("digest",), returning=("id", "digest", "file_id")
 )
 _BLOBS = SelectMany(
-    "SELECT blob.id, digest, owner, dropped_at FROM blob JOIN file ON file.id = file_id", "digest", "text"
+    "SELECT blob.id, digest, name, owner, dropped_at FROM blob JOIN file ON file.id = file_id", "digest", "text"
 )
 _REVIVE = BulkUpdate(
     blob,
@@ -52,6 +52,12 @@ _MOVE = BulkUpdate(
 )  # fmt: skip
 _LOCKED = SelectMany(
     "SELECT id, digest, dropped_at FROM blob", "digest", "text", order="id", lock="FOR NO KEY UPDATE OF blob"
+)
+_NEWEST = SelectMany(
+    "SELECT version.id, version.blob_id FROM version"
+    " JOIN resource ON resource.id = version.resource_id AND resource.blob_id = version.blob_id",
+    "version.blob_id",
+    "bigint",
 )
 _ENTER_VERSION = Upsert(
     version,
@@ -95,6 +101,7 @@ def revive_blobs(connection: Connection, bodies: Mapping[str, RecordRef], files:
     pruned = [row for row in _LOCKED.run(connection, sorted(bodies)) if row.dropped_at is not None]
     refs = [(row.id, bodies[row.digest]) for row in pruned]
     _REVIVE.run(connection, [(row, files[ref.file].id, ref.offset, ref.length) for row, ref in refs])
+    _read_again(connection, {row: files[ref.file].owner for row, ref in refs})
     return {row.id for row in pruned}
 
 
@@ -107,6 +114,14 @@ def move_blobs(connection: Connection, places: Mapping[Digest, Replacement], *, 
         for digest, place in sorted(places.items())
     ]
     _MOVE.run(connection, rows)
+    moved = [row for row in _BLOBS.run(connection, sorted(places)) if row.name == places[row.digest].lies.file]
+    _read_again(connection, {row.id: row.owner for row in moved if row.dropped_at is None})
+
+
+def _read_again(connection: Connection, owners: Mapping[int, str]) -> None:
+    """Have pages read whose newest bytes are back, of these blobs with their owners: while they were gone, it was in vain."""
+    rows = _NEWEST.run(connection, sorted(owners))
+    put_owned_work(connection, READ, [(row.id, owners[row.blob_id]) for row in rows])
 
 
 def keep_versions(
@@ -127,7 +142,7 @@ def keep_versions(
     passed = {(new.resource_id, new.number) for new in versions if not new.read}
     entered = sorted(_ENTER_VERSION.run(connection, rows))
     to_read = [(row.id, owners[row.blob_id]) for row in entered if (row.resource_id, row.number) not in passed]
-    put_owned_work(connection, "read", to_read)
+    put_owned_work(connection, READ, to_read)
     return set() if connection.dialect.name == "sqlite" else _revive_late(connection, versions, blobs, files)
 
 
