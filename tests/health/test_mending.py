@@ -136,6 +136,15 @@ def test_what_is_lost_is_listed_by_url_and_version_and_missed_no_more(data: Path
     assert way is hole_in_archive or lost
 
 
+def test_what_is_dated_ahead_is_lost_as_well(data: Path) -> None:
+    """The clock was ten years ahead when these versions came."""
+    with closing(sqlite3.connect(data / "catalogue.db")) as connection, connection:
+        connection.execute("UPDATE version SET taken_at = taken_at + 315360000000000")
+    min((data / "archive").glob("rehi-*.warc.gz")).unlink()
+    assert mend(settings_of(data)).lost
+    assert ailments(data) == []
+
+
 def urls(house: House) -> list[str]:
     return [row.url for row in house.catalogue.documents(DocumentFilter(), Page(limit=100))[0] if row.versions]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
+from datetime import datetime
 from functools import partial
 
 from rehi import __version__
@@ -71,21 +72,24 @@ def _mend_archive(house: House, mended: Mended) -> None:
     known = house.catalogue.find_bodies(bodies)
     gone = house.catalogue.describe_bodies({body.id: LOST for body in known.values() if body.pruned is None})
     records = list(find_lost_records(house, [fault for fault in done.faults if fault.code != IndexWrong.code]))
-    _note_lost(house, gone, done, records)
+    lost = [version for body in gone for version in _versions_of(house, body)]
+    # A version may be dated ahead, if the clock was wrong when it came: what is lost now came before now.
+    at = max([utc_now(), *(datetime.fromisoformat(version.at) for version in lost)])
+    _note_lost(house, gone, done, records, at=at)
     mended.records += records
-    mended.lost += [lost for body in gone for lost in _versions_of(house, body)]
+    mended.lost += lost
     if gone:
         mended.done.append(f"{len(gone):,} bodies are lost")
     mended.done += _mend_files(house, done.damaged)
     mended.done += _mend_indexes(house, done.faults)
 
 
-def _note_lost(house: House, gone: Sequence[PrunedBody], done: Verified, records: Sequence[LostRecord]) -> None:
+def _note_lost(
+    house: House, gone: Sequence[PrunedBody], done: Verified, records: Sequence[LostRecord], *, at: datetime
+) -> None:
     """Write down what is lost, in the archive first: a catalogue that is made again must not look for it either."""
     with lock_folder(house.settings.data, name="prune.lock"):
-        write_tombstones(
-            house.archive.shelf, gone, at=utc_now(), worker=house.worker, software=f"rehi/{__version__}"
-        )  # fmt: skip
+        write_tombstones(house.archive.shelf, gone, at=at, worker=house.worker, software=f"rehi/{__version__}")
         finish_prune(house)
     sizes = dict(house.archive.shelf.files())
     moved = {file.name for file in files_here(house) if file.name not in sizes and house.archive.has_file(file.name)}
